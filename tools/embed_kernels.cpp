@@ -1,0 +1,153 @@
+// Build step: writes the kernel table (src/kernels/kernel_table.h) as C++ from compiled SPIR-V.
+//
+//   embed_kernels OUT.cpp NAME=FILE.spv [NAME=FILE.spv ...]
+//
+// What a module binds comes from reflection of its SPIR-V, so that no second list can go stale.
+
+#include <spirv_cross_c.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <format>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+struct Module {
+  std::string name;
+  std::vector<std::uint32_t> words;
+  std::map<std::uint32_t, std::string> bindings;  // number -> KernelBindingKind
+  std::size_t push_constant_bytes = 0;
+  std::uint32_t specialization_constants = 0;
+};
+
+std::vector<std::uint32_t> read_words(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  std::vector<std::uint32_t> words(static_cast<std::size_t>(file.tellg()) / 4);
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
+  return words;
+}
+
+void check(spvc_result result, const Module& module) {
+  if (result != SPVC_SUCCESS) throw std::runtime_error("reflection of " + module.name + " failed");
+}
+
+class Reflection {
+ public:
+  explicit Reflection(Module& module) : module_(module) {
+    check(spvc_context_create(&context_), module);
+    spvc_parsed_ir ir = nullptr;
+    check(spvc_context_parse_spirv(context_, module.words.data(), module.words.size(), &ir), module);
+    check(spvc_context_create_compiler(context_, SPVC_BACKEND_NONE, ir, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler_),
+          module);
+    check(spvc_compiler_create_shader_resources(compiler_, &resources_), module);
+  }
+  Reflection(const Reflection&) = delete;
+  Reflection& operator=(const Reflection&) = delete;
+  ~Reflection() { spvc_context_destroy(context_); }
+
+  void read() {
+    for (const auto& resource : list(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) bind(resource, "storage_buffer");
+    for (const auto& resource : list(SPVC_RESOURCE_TYPE_UNIFORM_BUFFER)) bind(resource, "uniform_buffer");
+    for (const auto& resource : list(SPVC_RESOURCE_TYPE_PUSH_CONSTANT)) {
+      check(spvc_compiler_get_declared_struct_size(compiler_,
+                                                   spvc_compiler_get_type_handle(compiler_, resource.base_type_id),
+                                                   &module_.push_constant_bytes),
+            module_);
+    }
+    const spvc_specialization_constant* constants = nullptr;
+    std::size_t count = 0;
+    check(spvc_compiler_get_specialization_constants(compiler_, &constants, &count), module_);
+    for (const auto& constant : std::span(constants, count)) {
+      module_.specialization_constants = std::max(module_.specialization_constants, constant.constant_id + 1);
+    }
+  }
+
+ private:
+  std::span<const spvc_reflected_resource> list(spvc_resource_type type) {
+    const spvc_reflected_resource* first = nullptr;
+    std::size_t count = 0;
+    check(spvc_resources_get_resource_list_for_type(resources_, type, &first, &count), module_);
+    return {first, count};
+  }
+
+  void bind(const spvc_reflected_resource& resource, const char* kind) {
+    if (spvc_compiler_get_decoration(compiler_, resource.id, SpvDecorationDescriptorSet) != 0) {
+      throw std::runtime_error(module_.name + " uses a descriptor set other than 0");
+    }
+    module_.bindings[spvc_compiler_get_decoration(compiler_, resource.id, SpvDecorationBinding)] = kind;
+  }
+
+  Module& module_;
+  spvc_context context_ = nullptr;
+  spvc_compiler compiler_ = nullptr;
+  spvc_resources resources_ = nullptr;
+};
+
+void write(std::ostream& out, const std::vector<Module>& modules) {
+  out << "#include \"kernels/kernel_table.h\"\n\n#include <algorithm>\n#include <array>\n\n"
+         "namespace lapilli {\nnamespace {\n\n";
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    out << std::format("constexpr std::uint32_t spirv_{}[] = {{", i);
+    for (std::size_t w = 0; w < modules[i].words.size(); ++w) {
+      out << (w % 16 == 0 ? "\n" : "") << modules[i].words[w] << ",";
+    }
+    out << "};\n";
+    const std::uint32_t count = modules[i].bindings.empty() ? 0 : modules[i].bindings.rbegin()->first + 1;
+    out << std::format("constexpr std::array<KernelBindingKind, {}> bindings_{}{{", count, i);
+    for (std::uint32_t b = 0; b < count; ++b) {
+      const auto found = modules[i].bindings.find(b);
+      out << "KernelBindingKind::" << (found == modules[i].bindings.end() ? "storage_buffer" : found->second) << ",";
+    }
+    out << "};\n\n";
+  }
+  out << std::format("const std::array<KernelModule, {}> modules{{", modules.size());
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    out << std::format("\nKernelModule{{\"{}\", spirv_{}, bindings_{}, {}, {}, {}ULL}},", modules[i].name, i, i,
+                       modules[i].push_constant_bytes, modules[i].specialization_constants,
+                       XXH3_64bits(modules[i].words.data(), modules[i].words.size() * 4));
+  }
+  out << "\n};\n\n}  // namespace\n\n"
+         "std::span<const KernelModule> kernel_modules() noexcept { return modules; }\n\n"
+         "const KernelModule* find_kernel(std::string_view name) noexcept {\n"
+         "  const auto found = std::ranges::lower_bound(modules, name, {}, &KernelModule::name);\n"
+         "  return found != modules.end() && found->name == name ? &*found : nullptr;\n}\n\n}  // namespace "
+         "lapilli\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::span arguments(argv, static_cast<std::size_t>(argc));
+    if (arguments.size() < 2) throw std::runtime_error("usage: embed_kernels OUT.cpp NAME=FILE.spv ...");
+    std::vector<Module> modules;
+    for (const std::string_view argument : arguments.subspan(2)) {
+      const std::size_t equals = argument.find('=');
+      if (equals == std::string_view::npos) throw std::runtime_error("expected NAME=FILE.spv");
+      Module& module = modules.emplace_back();
+      module.name = argument.substr(0, equals);
+      module.words = read_words(std::string(argument.substr(equals + 1)));
+      Reflection(module).read();
+    }
+    std::ranges::sort(modules, {}, &Module::name);
+    std::ofstream out(arguments[1]);
+    write(out, modules);
+    return out.flush() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::cerr << "embed_kernels: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -49,7 +49,7 @@ TEST(Validation, HearsAMissingBarrier) {
   const ProgramMemory memory(device, *constants, program);
   const Recording recording = record(device, program, memory, pipelines, Timing::whole_run);
   const std::string messages = join(device.validation_messages(), "\n");
-  EXPECT_NE(messages.find("SYNC-HAZARD-READ-AFTER-WRITE"), std::string::npos) << messages;
+  EXPECT_NE(messages.find("READ_AFTER_WRITE"), std::string::npos) << messages;
 }
 
 TEST(Validation, VerifiesTheProgramFirst) {

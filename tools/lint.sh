@@ -111,13 +111,13 @@ check_defects() {
   ((${#todo[@]})) || return 0
   echo "clang-tidy: $((${#todo[@]} / 2)) files"
   printf '%s\n' "${todo[@]}" | xargs -P "$(nproc)" -n 2 bash -c '
-    output=$(clang-tidy -p "$0" --quiet --checks="$1" "$4" 2>/dev/null) || { printf "%s\n" "$output"; exit 1; }
+    output=$(clang-tidy-22 -p "$0" --quiet --checks="$1" "$4" 2>/dev/null) || { printf "%s\n" "$output"; exit 1; }
     touch "$2/$3"' "$build" "$checks" "$cache" || complain "clang-tidy found the above"
 }
 
 defect_keys() { # "KEY FILE" for each file that is compiled
   local file headers settings
-  settings=$(clang-tidy --version | sha256sum)$(sha256sum <.clang-tidy)$checks
+  settings=$(clang-tidy-22 --version | sha256sum)$(sha256sum <.clang-tidy)$checks
   ninja -C "$build" -t deps | awk -v top="$PWD/" '
     /^[^ ]/ {source = ""}
     /^ / && source == "" {source = substr($1, length(top) + 1)}

@@ -6,18 +6,17 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "lapilli/precision.h"
 #include "plan/layout.h"
 #include "plan/structure.h"
 #include "program/device_traits.h"
 
 namespace lapilli {
 
-/// The type in which floating-point values lie in memory between kernels. Arithmetic is float32 in both.
-enum class Precision : std::uint8_t { float32, float16 };
-
 struct PlanOptions {
   Precision precision = Precision::float32;
   bool channels_last = true;  ///< convolutions keep their channels innermost
+  std::string force_variant;  ///< a kernel variant to take wherever it can run; for tests
 };
 
 /// What families write into while a structure is made: placements are there, dispatches are added.

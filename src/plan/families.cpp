@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "base/failure.h"
+#include "ops/contraction.h"
 #include "ops/movement.h"
 #include "ops/pointwise.h"
 
@@ -18,6 +19,8 @@ const auto& family_table() {
       Family{typeid(Concat), choose_movement_layouts, emit_movement},
       Family{typeid(Expand), choose_movement_layouts, emit_movement},
       Family{typeid(Pad), choose_movement_layouts, emit_movement},
+      Family{typeid(MatMul), choose_contraction_layouts, emit_contraction},
+      Family{typeid(Convolution), choose_contraction_layouts, emit_contraction},
   };
   return table;
 }

@@ -50,6 +50,8 @@ LayoutChoice require_row_major(const LayoutQuery& query);
 void emit_pointwise(const Node& node, Emission& emission);
 void emit_movement(const Node& node, Emission& emission);
 LayoutChoice choose_movement_layouts(const LayoutQuery& query);
+void emit_contraction(const Node& node, Emission& emission);
+LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
 
 /// A strided copy between two placements of the same shape, converting the type.
 void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission);

@@ -83,7 +83,7 @@ vk::raii::Instance create_instance(const vk::raii::Context& context, const Valid
     layers = std::span(&validation_layer, 1);
     extensions.insert(extensions.end(), validation->extensions().begin(), validation->extensions().end());
   }
-  const vk::ApplicationInfo application("lapilli", 0, "lapilli", 0, VK_API_VERSION_1_3);
+  const vk::ApplicationInfo application("lapilli", 0, "lapilli", 0, Instance::api_version);
   vk::InstanceCreateInfo info(flags, &application);
   info.setPEnabledExtensionNames(extensions);
   info.enabledLayerCount = static_cast<std::uint32_t>(layers.size());

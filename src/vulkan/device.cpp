@@ -90,6 +90,15 @@ Device Device::wrap(const ExternalDevice& external, const DeviceOptions& options
   return Device(std::move(state));
 }
 
+ExternalDevice Device::lend() const {
+  const VkInstance instance = *state_->instance->handle();
+  const VkPhysicalDevice physical_device = *state_->physical_device;
+  const VkDevice device = *state_->device;
+  const LentDevice enabled{state_->plan.queue_family, Instance::api_version, state_->plan.extensions,
+                           state_->plan.features};
+  return {instance, physical_device, device, state_->queue, enabled, state_->queue_mutex};
+}
+
 std::vector<DeviceSnapshot> Device::list(const DeviceOptions& options) {
   const Instance instance(options);
   return guard("listing devices", [&] { return read_snapshots(instance.physical_devices()); });

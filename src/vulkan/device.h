@@ -69,6 +69,9 @@ class Device {
   /// What the validation layer has said so far: warnings and errors. Empty when DeviceOptions::validation was off.
   [[nodiscard]] std::vector<std::string> validation_messages() const;
 
+  /// What another user of this very device passes to wrap. This device must outlive that use.
+  [[nodiscard]] ExternalDevice lend() const;
+
   /// For the other parts of this folder.
   [[nodiscard]] const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
 

@@ -59,8 +59,12 @@ class Validation {
 
  private:
   vk::Bool32 on_ = VK_TRUE;
-  vk::LayerSettingEXT synchronization_{validation_layer, "validate_sync", vk::LayerSettingTypeEXT::eBool32, 1, &on_};
-  vk::LayerSettingsCreateInfoEXT layer_settings_{1, &synchronization_};
+  // The second one has it look into what shaders access, without which it knows of copies only.
+  std::array<vk::LayerSettingEXT, 2> settings_{
+      vk::LayerSettingEXT{validation_layer, "validate_sync", vk::LayerSettingTypeEXT::eBool32, 1, &on_},
+      vk::LayerSettingEXT{validation_layer, "syncval_shader_accesses_heuristic", vk::LayerSettingTypeEXT::eBool32, 1,
+                          &on_}};
+  vk::LayerSettingsCreateInfoEXT layer_settings_{static_cast<std::uint32_t>(settings_.size()), settings_.data()};
   vk::ValidationFeatureEnableEXT feature_ = vk::ValidationFeatureEnableEXT::eSynchronizationValidation;
   vk::ValidationFeaturesEXT features_{1, &feature_};
   vk::DebugUtilsMessengerCreateInfoEXT messenger_;
@@ -79,7 +83,7 @@ vk::raii::Instance create_instance(const vk::raii::Context& context, const Valid
     layers = std::span(&validation_layer, 1);
     extensions.insert(extensions.end(), validation->extensions().begin(), validation->extensions().end());
   }
-  const vk::ApplicationInfo application("lapilli", 0, "lapilli", 0, VK_API_VERSION_1_3);
+  const vk::ApplicationInfo application("lapilli", 0, "lapilli", 0, Instance::api_version);
   vk::InstanceCreateInfo info(flags, &application);
   info.setPEnabledExtensionNames(extensions);
   info.enabledLayerCount = static_cast<std::uint32_t>(layers.size());

@@ -14,6 +14,9 @@ namespace lapilli {
 /// A Vulkan instance, made here or lent by the application, with the physical devices behind it.
 class Instance {
  public:
+  /// The version of Vulkan that is asked for; what is newer on a device is not used.
+  static constexpr std::uint32_t api_version = VK_API_VERSION_1_3;
+
   /// Throws Error (no_device) when there is no loader or no driver, or when validation is asked for and not installed.
   explicit Instance(const DeviceOptions& options);
 

@@ -1,0 +1,105 @@
+#include "vulkan/device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "lapilli/error.h"
+
+namespace lapilli {
+namespace {
+
+DeviceOptions plain() {
+  DeviceOptions options;
+  options.pipeline_cache = false;
+  return options;
+}
+
+/// Sets an environment variable for the time of its life.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    const char* const before = std::getenv(name);
+    if (before != nullptr) before_ = before;
+    setenv(name, value, 1);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { before_.empty() ? unsetenv(name_) : setenv(name_, before_.c_str(), 1); }
+
+ private:
+  const char* name_;
+  std::string before_;
+};
+
+std::string refusal(const DeviceOptions& options) {
+  try {
+    (void)Device::open(options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::no_device);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Device, SaysThatThereIsNoVulkan) {
+  DeviceOptions options = plain();
+  options.loader = "libvulkan_that_is_not_there.so.1";
+  EXPECT_NE(refusal(options).find("no Vulkan on this machine"), std::string::npos);
+  options.loader = "libm.so.6";
+  EXPECT_NE(refusal(options).find("vkGetInstanceProcAddr"), std::string::npos);
+}
+
+TEST(Device, SaysThatThereIsNoDriver) {
+  const Environment drivers("VK_DRIVER_FILES", "/nonexistent/driver.json");
+  EXPECT_NE(refusal(plain()).find("no driver"), std::string::npos);
+}
+
+TEST(Device, SaysWhatThereIsWhenNothingMatches) {
+  DeviceOptions options = plain();
+  options.selector = "voodoo";
+  const std::string text = refusal(options);
+  EXPECT_NE(text.find("voodoo"), std::string::npos);
+  for (const DeviceSnapshot& device : Device::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
+}
+
+TEST(Device, OpensAgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    const Device device = Device::open(plain());
+    EXPECT_EQ(device.traits().name, device.snapshot().name);
+    EXPECT_EQ(device.traits().software, !device.notice().empty());
+  }
+}
+
+TEST(Device, BuffersOutliveTheHandle) {
+  Buffer buffer;
+  {
+    const Device device = Device::open(plain());
+    buffer = device.allocate(100, MemoryKind::readback);
+  }
+  ASSERT_EQ(buffer.mapped().size(), 100U);
+  buffer.mapped()[99] = std::byte{1};
+}
+
+TEST(Device, RefusesBuffersPastTheLimits) {
+  const Device device = Device::open(plain());
+  try {
+    (void)device.allocate(device.traits().max_allocation + 1, MemoryKind::device);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::limit_exceeded);
+  }
+}
+
+TEST(Device, LendsItself) {
+  // One Lapilli device plays the application's part.
+  const Device owner = Device::open(plain());
+  const Device borrower = Device::wrap(owner.lend(), plain());
+  EXPECT_EQ(borrower.traits().name, owner.traits().name);
+  EXPECT_EQ(borrower.traits().int64, owner.traits().int64);
+  const Buffer buffer = borrower.allocate(64, MemoryKind::staging);
+  EXPECT_EQ(buffer.mapped().size(), 64U);
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -90,7 +90,7 @@ VulkanDevice VulkanDevice::wrap(const ExternalDevice& external, const DeviceOpti
   return VulkanDevice(std::move(state));
 }
 
-ExternalDevice Device::lend() const {
+ExternalDevice VulkanDevice::lend() const {
   const VkInstance instance = *state_->instance->handle();
   const VkPhysicalDevice physical_device = *state_->physical_device;
   const VkDevice device = *state_->device;
@@ -99,7 +99,7 @@ ExternalDevice Device::lend() const {
   return {instance, physical_device, device, state_->queue, enabled, state_->queue_mutex};
 }
 
-std::vector<DeviceSnapshot> Device::list(const DeviceOptions& options) {
+std::vector<DeviceSnapshot> VulkanDevice::list(const DeviceOptions& options) {
   const Instance instance(options);
   return guard("listing devices", [&] { return read_snapshots(instance.physical_devices()); });
 }

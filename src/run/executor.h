@@ -25,6 +25,9 @@ class Executor {
   /// to blame; with validation on, or in a debug build, what verify(program, traits) finds.
   Executor(Device device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
 
+  Executor(Executor&&) noexcept = default;
+  Executor& operator=(Executor&&) = delete;
+
   /// One run: inputs[i] is read for Program::inputs[i], outputs[i] is written for Program::outputs[i].
   /// Throws Error (invalid_argument) when a number or a size is wrong, (device_lost) when the driver gives up.
   void run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);

@@ -25,7 +25,7 @@ struct Header {
   std::uint64_t payload_size = 0;
   std::uint64_t payload_hash = 0;
 };
-static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 88);
+static_assert(std::is_trivially_copyable_v<Header> && std::has_unique_object_representations_v<Header>);
 
 bool same_format(const Header& header) {
   const Header expected;

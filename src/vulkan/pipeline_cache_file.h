@@ -14,6 +14,7 @@ namespace lapilli {
 struct PipelineCacheKey {
   std::uint64_t kernels_hash = 0;  ///< of all kernel modules
   std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+  std::uint32_t reserved = 0;                  ///< in place of padding, since the key is hashed and stored as it is
   std::array<char, 32> pipeline_cache_uuid{};  ///< hexadecimal digits
   friend bool operator==(const PipelineCacheKey&, const PipelineCacheKey&) = default;
 };

@@ -14,6 +14,10 @@ add_library(lapilli_settings INTERFACE)
 target_compile_features(lapilli_settings INTERFACE cxx_std_23)
 target_include_directories(lapilli_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(lapilli_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
+# The libraries instrumented for coverage, so that a fuzzer can steer by it.
+if(LAPILLI_FUZZERS)
+  target_compile_options(lapilli_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(LAPILLI_SANITIZE)
   target_compile_options(lapilli_settings INTERFACE -fsanitize=${LAPILLI_SANITIZE} -fno-sanitize-recover=all
                                                     -fno-omit-frame-pointer -g)

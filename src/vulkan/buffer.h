@@ -20,12 +20,12 @@ enum class MemoryKind : std::uint8_t {
   readback  ///< host memory, cached, that the device copies to
 };
 
-/// A range of memory that kernels and copies address. Owned; keeps its device. Moving it is cheap, and a moved-from or
-/// default one is empty. Use by the device must have ended before it is destroyed.
+/// A range of memory that kernels and copies address. Owned; keeps its device. Moving it is cheap, and a moved-from
+/// or default one is empty. Use by the device must have ended before it is destroyed.
 class Buffer {
  public:
   Buffer() = default;
-  /// Made by Device::allocate.
+  /// Made by VulkanDevice::allocate.
   Buffer(std::shared_ptr<DeviceState> device, std::uint64_t size, MemoryKind kind);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;

@@ -71,8 +71,8 @@ bool store_pipeline_cache(const fs::path& path, const PipelineCacheKey& key, std
   header.key = key;
   header.payload_size = data.size();
   header.payload_hash = XXH3_64bits(data.data(), data.size());
-  const fs::path temporary = std::format("{}.{}.{}", path.string(), getpid(),
-                                         std::hash<std::thread::id>()(std::this_thread::get_id()));
+  const fs::path temporary =
+      std::format("{}.{}.{}", path.string(), getpid(), std::hash<std::thread::id>()(std::this_thread::get_id()));
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(&header), sizeof header);

@@ -25,8 +25,8 @@ std::filesystem::path user_cache_folder();
 /// The file that belongs to `key` in `folder`.
 std::filesystem::path pipeline_cache_path(const std::filesystem::path& folder, const PipelineCacheKey& key);
 
-/// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged, cut
-/// short or made for something else is a miss: the result is empty. Never throws for what is in the file.
+/// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged,
+/// cut short or made for something else is a miss: the result is empty. Never throws for what is in the file.
 std::vector<std::byte> load_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key);
 
 /// Writes the file under a temporary name and renames it, so that readers and other writers never see a part of it.

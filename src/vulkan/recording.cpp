@@ -52,7 +52,7 @@ vk::raii::DescriptorPool make_descriptor_pool(const vk::raii::Device& device, co
 
 }  // namespace
 
-Recording::Recording(const Device& device, const RecordingSize& size) : handles_(std::make_unique<Handles>()) {
+Recording::Recording(const VulkanDevice& device, const RecordingSize& size) : handles_(std::make_unique<Handles>()) {
   handles_->device = device.state();
   const vk::raii::Device& logical = handles_->device->device;
   const DevicePlan& plan = handles_->device->plan;
@@ -94,18 +94,19 @@ void Recording::dispatch(const Pipeline& pipeline, std::span<const BufferRange> 
                                   handles_->make_set(pipeline, bindings), nullptr);
     }
     if (!push_constants.empty()) {
-      commands.pushConstants<std::uint32_t>(*pipeline.handles().layout, vk::ShaderStageFlagBits::eCompute, 0,
-                                            {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
+      commands.pushConstants<std::uint32_t>(
+          *pipeline.handles().layout, vk::ShaderStageFlagBits::eCompute, 0,
+          {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
     }
     commands.dispatch(groups[0], groups[1], groups[2]);
   });
 }
 
-vk::DescriptorSet Recording::Handles::make_set(const Pipeline& pipeline, std::span<const BufferRange> bindings) const {
+vk::DescriptorSet Recording::Handles::make_set(const Pipeline& pipeline,
+                                               std::span<const BufferRange> bindings) const {
   const vk::DescriptorSetLayout layout = *pipeline.handles().set_layout;
   // Sets go with their pool, so the handle that would free this one alone lets go of it.
-  const vk::DescriptorSet set =
-      device->device.allocateDescriptorSets({*descriptor_pool, layout}).front().release();
+  const vk::DescriptorSet set = device->device.allocateDescriptorSets({*descriptor_pool, layout}).front().release();
   std::vector<vk::DescriptorBufferInfo> buffers;
   for (const BufferRange& range : bindings) {
     buffers.emplace_back(vk::Buffer(range.buffer->handle()), range.offset, range.size);
@@ -166,8 +167,8 @@ std::vector<std::uint64_t> Recording::timestamps() const {
   std::vector<std::uint64_t> times;
   for (const std::uint64_t tick : ticks) {
     // Differences survive the counter's wrap; the first timestamp is the zero of the clock.
-    times.push_back(static_cast<std::uint64_t>(static_cast<double>((tick - start) & mask) *
-                                               snapshot.limits.timestamp_period));
+    times.push_back(
+        static_cast<std::uint64_t>(static_cast<double>((tick - start) & mask) * snapshot.limits.timestamp_period));
   }
   return times;
 }

@@ -25,7 +25,7 @@ struct Timeline::Handles {
   std::uint64_t complete = 0;   ///< value known to be reached
 };
 
-Timeline::Timeline(const Device& device) : handles_(std::make_unique<Handles>()) {
+Timeline::Timeline(const VulkanDevice& device) : handles_(std::make_unique<Handles>()) {
   handles_->device = device.state();
   guard("timeline semaphore", [&] { handles_->semaphore = make_semaphore(handles_->device->device); });
 }
@@ -57,9 +57,10 @@ void Timeline::submit(const Recording& recording) {
     const auto submit2 =
         dispatcher.vkQueueSubmit2 != nullptr ? dispatcher.vkQueueSubmit2 : dispatcher.vkQueueSubmit2KHR;
     const std::scoped_lock lock(*device.queue_mutex);
-    vk::detail::resultCheck(static_cast<vk::Result>(submit2(
-                                device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
-                            "vkQueueSubmit2");
+    vk::detail::resultCheck(
+        static_cast<vk::Result>(
+            submit2(device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
+        "vkQueueSubmit2");
   });
   handles_->submitted = value;
 }

@@ -32,13 +32,13 @@ std::vector<float> expected(std::span<const float> x, std::span<const float> w) 
 
 struct Fixture {
   explicit Fixture(const DeviceOptions& options = quiet_options())
-      : device(Device::open(options)), constants(std::make_shared<ResidentConstants>(device)) {}
+      : device(VulkanDevice::open(options)), constants(std::make_shared<ResidentConstants>(device)) {}
 
   Executor executor(Program program) const {
     return {device, constants, std::make_shared<const Program>(std::move(program))};
   }
 
-  Device device;
+  VulkanDevice device;
   std::shared_ptr<ResidentConstants> constants;
 };
 
@@ -113,8 +113,7 @@ TEST(Executor, TakesPortsOfNoElements) {
   const Fixture fixture;
   Program program;
   program.segments = {{SegmentKind::input, 0}, {SegmentKind::output, 0}, {SegmentKind::constant, 0}};
-  program.constants = {
-      {2, Tensor::allocate(DType::float32, {0, 4}), {DType::float32, {0, 4}, {0, 4}, {4, 1}, 0}}};
+  program.constants = {{2, Tensor::allocate(DType::float32, {0, 4}), {DType::float32, {0, 4}, {0, 4}, {4, 1}, 0}}};
   program.inputs = {{"x", DType::float32, {0, 3}, 0}};
   program.outputs = {{"y", DType::int64, {2, 0}, 1}};
   Executor executor = fixture.executor(program);

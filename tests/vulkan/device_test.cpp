@@ -34,7 +34,7 @@ class Environment {
 
 std::string refusal(const DeviceOptions& options) {
   try {
-    (void)Device::open(options);
+    (void)VulkanDevice::open(options);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::no_device);
     return error.what();
@@ -60,12 +60,13 @@ TEST(Device, SaysWhatThereIsWhenNothingMatches) {
   options.selector = "voodoo";
   const std::string text = refusal(options);
   EXPECT_NE(text.find("voodoo"), std::string::npos);
-  for (const DeviceSnapshot& device : Device::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
+  for (const DeviceSnapshot& device : VulkanDevice::list(plain()))
+    EXPECT_NE(text.find(device.name), std::string::npos);
 }
 
 TEST(Device, OpensAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
-    const Device device = Device::open(plain());
+    const VulkanDevice device = VulkanDevice::open(plain());
     EXPECT_EQ(device.traits().name, device.snapshot().name);
     EXPECT_EQ(device.traits().software, !device.notice().empty());
   }
@@ -74,7 +75,7 @@ TEST(Device, OpensAgainAndAgain) {
 TEST(Device, BuffersOutliveTheHandle) {
   Buffer buffer;
   {
-    const Device device = Device::open(plain());
+    const VulkanDevice device = VulkanDevice::open(plain());
     buffer = device.allocate(100, MemoryKind::readback);
   }
   ASSERT_EQ(buffer.mapped().size(), 100U);
@@ -82,7 +83,7 @@ TEST(Device, BuffersOutliveTheHandle) {
 }
 
 TEST(Device, RefusesBuffersPastTheLimits) {
-  const Device device = Device::open(plain());
+  const VulkanDevice device = VulkanDevice::open(plain());
   try {
     (void)device.allocate(device.traits().max_allocation + 1, MemoryKind::device);
     FAIL();
@@ -93,8 +94,8 @@ TEST(Device, RefusesBuffersPastTheLimits) {
 
 TEST(Device, LendsItself) {
   // One Lapilli device plays the application's part.
-  const Device owner = Device::open(plain());
-  const Device borrower = Device::wrap(owner.lend(), plain());
+  const VulkanDevice owner = VulkanDevice::open(plain());
+  const VulkanDevice borrower = VulkanDevice::wrap(owner.lend(), plain());
   EXPECT_EQ(borrower.traits().name, owner.traits().name);
   EXPECT_EQ(borrower.traits().int64, owner.traits().int64);
   const Buffer buffer = borrower.allocate(64, MemoryKind::staging);

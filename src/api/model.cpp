@@ -21,7 +21,7 @@ double milliseconds_since(Clock::time_point start) {
 PlanOptions plan_options(const ModelOptions& options) {
   PlanOptions result;
   result.precision = options.precision;
-  result.force_variant = options.force_variant;
+  result.contraction_variant = options.contraction_variant;
   return result;
 }
 

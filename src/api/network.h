@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "import/onnx/import.h"
+#include "import/onnx/graph/import.h"
 #include "ir/graph.h"
 #include "lapilli/model.h"
 #include "passes/rewrite.h"

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
@@ -16,7 +17,8 @@ namespace lapilli {
 struct PlanOptions {
   Precision precision = Precision::float32;
   bool channels_last = true;  ///< convolutions keep their channels innermost
-  std::string force_variant;  ///< a kernel variant to take wherever it can run; for tests
+  /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
+  std::string contraction_variant;
 };
 
 /// What families write into while a structure is made: placements are there, dispatches are added.

@@ -165,6 +165,7 @@ std::vector<std::uint64_t> Recording::timestamps() const {
   const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   const std::uint64_t start = ticks.front();
   std::vector<std::uint64_t> times;
+  times.reserve(ticks.size());
   for (const std::uint64_t tick : ticks) {
     // Differences survive the counter's wrap; the first timestamp is the zero of the clock.
     times.push_back(

@@ -42,7 +42,7 @@ std::string refusal(const DeviceOptions& options) {
   return "";
 }
 
-TEST(Device, SaysThatThereIsNoVulkan) {
+TEST(VulkanDevice, SaysThatThereIsNoVulkan) {
   DeviceOptions options = plain();
   options.loader = "libvulkan_that_is_not_there.so.1";
   EXPECT_NE(refusal(options).find("no Vulkan on this machine"), std::string::npos);
@@ -50,21 +50,25 @@ TEST(Device, SaysThatThereIsNoVulkan) {
   EXPECT_NE(refusal(options).find("vkGetInstanceProcAddr"), std::string::npos);
 }
 
-TEST(Device, SaysThatThereIsNoDriver) {
+TEST(VulkanDevice, SaysThatThereIsNoDriver) {
   const Environment drivers("VK_DRIVER_FILES", "/nonexistent/driver.json");
   EXPECT_NE(refusal(plain()).find("no driver"), std::string::npos);
 }
 
-TEST(Device, SaysWhatThereIsWhenNothingMatches) {
+TEST(VulkanDevice, SaysWhatThereIsWhenNothingMatches) {
   DeviceOptions options = plain();
   options.selector = "voodoo";
   const std::string text = refusal(options);
   EXPECT_NE(text.find("voodoo"), std::string::npos);
+<<<<<<< HEAD
   for (const DeviceSnapshot& device : VulkanDevice::list(plain()))
     EXPECT_NE(text.find(device.name), std::string::npos);
+=======
+  for (const DeviceSnapshot& device : VulkanDevice::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
+>>>>>>> main
 }
 
-TEST(Device, OpensAgainAndAgain) {
+TEST(VulkanDevice, OpensAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     const VulkanDevice device = VulkanDevice::open(plain());
     EXPECT_EQ(device.traits().name, device.snapshot().name);
@@ -72,7 +76,7 @@ TEST(Device, OpensAgainAndAgain) {
   }
 }
 
-TEST(Device, BuffersOutliveTheHandle) {
+TEST(VulkanDevice, BuffersOutliveTheHandle) {
   Buffer buffer;
   {
     const VulkanDevice device = VulkanDevice::open(plain());
@@ -82,7 +86,11 @@ TEST(Device, BuffersOutliveTheHandle) {
   buffer.mapped()[99] = std::byte{1};
 }
 
+<<<<<<< HEAD
 TEST(Device, RefusesBuffersPastTheLimits) {
+=======
+TEST(VulkanDevice, RefusesBuffersPastTheLimits) {
+>>>>>>> main
   const VulkanDevice device = VulkanDevice::open(plain());
   try {
     (void)device.allocate(device.traits().max_allocation + 1, MemoryKind::device);
@@ -92,7 +100,7 @@ TEST(Device, RefusesBuffersPastTheLimits) {
   }
 }
 
-TEST(Device, LendsItself) {
+TEST(VulkanDevice, LendsItself) {
   // One Lapilli device plays the application's part.
   const VulkanDevice owner = VulkanDevice::open(plain());
   const VulkanDevice borrower = VulkanDevice::wrap(owner.lend(), plain());

@@ -4,9 +4,10 @@
 #include <format>
 #include <limits>
 
-#include "base/failure.h"
+#include "base/checked.h"
 
 #include "import/onnx/operators/node_builder.h"
+#include "import/onnx/tensor_reader.h"
 
 namespace lapilli::onnx {
 namespace {
@@ -182,8 +183,7 @@ void build_where(NodeBuilder& node) {
 
 void build_cast(NodeBuilder& node) {
   const std::int64_t number = node.integer("to", 0);
-  const DType to = dtype_from_onnx(number);
-  if (to == DType::undefined) node.fail_model(std::format("'to' is {}, which is no type", number));
+  const DType to = read_dtype(checked_cast<std::int32_t>(number));
   node.set_output(0, node.cast(node.input(0), to));
 }
 

@@ -1,4 +1,4 @@
-#include "import/onnx/import.h"
+#include "import/onnx/graph/import.h"
 
 #include <algorithm>
 #include <format>

@@ -49,11 +49,11 @@ std::vector<float> softmax(std::span<const float> scores) {
   if (scores.empty()) return {};
   const double largest = std::ranges::max(scores);
   if (std::isinf(largest)) fail(ErrorCode::invalid_argument, "the network's answer is infinite");
-  std::vector<double> powers;
-  for (const float score : scores) powers.push_back(std::exp(score - largest));
+  std::vector<double> powers(scores.size());
+  std::ranges::transform(scores, powers.begin(), [&](float score) { return std::exp(score - largest); });
   const double sum = std::accumulate(powers.begin(), powers.end(), 0.0);
-  std::vector<float> result;
-  for (const double power : powers) result.push_back(static_cast<float>(power / sum));
+  std::vector<float> result(scores.size());
+  std::ranges::transform(powers, result.begin(), [&](double power) { return static_cast<float>(power / sum); });
   return result;
 }
 
@@ -78,7 +78,7 @@ std::vector<Prediction> top_k(std::span<const float> probabilities, std::size_t 
          labels.size());
   }
   std::vector<std::size_t> order(probabilities.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::iota(order, std::size_t{0});
   count = std::min(count, order.size());
   std::ranges::partial_sort(
       order, order.begin() + static_cast<std::ptrdiff_t>(count), [&](std::size_t a, std::size_t b) {

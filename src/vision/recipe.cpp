@@ -102,10 +102,10 @@ void read_channels(const json& object, const char* key, std::array<float, 3>& va
 
 void check_recipe(const ImageRecipe& recipe) {
   if (recipe.rule != ResizeRule::none && recipe.size[0] == 0) {
-    fail(ErrorCode::invalid_argument, "\"rule\" needs a \"size\"");
+    fail(ErrorCode::invalid_argument, R"("rule" needs a "size")");
   }
   if (recipe.divisor == 0 || std::ranges::find(recipe.deviation, 0.0F) != recipe.deviation.end()) {
-    fail(ErrorCode::invalid_argument, "\"divisor\" and \"deviation\" must not be 0");
+    fail(ErrorCode::invalid_argument, R"("divisor" and "deviation" must not be 0)");
   }
 }
 

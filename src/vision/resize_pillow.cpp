@@ -45,6 +45,12 @@ struct Window {
   std::vector<int> weights;  ///< fixed point
 };
 
+/// Halves go up, unlike with std::lround below zero.
+int round_towards_end(double x) {
+  x += 0.5;
+  return static_cast<int>(x);
+}
+
 std::vector<Window> windows_of(int source, int target, const Filter& filter) {
   const double scale = static_cast<double>(source) / target;
   const double widening = std::max(scale, 1.0);
@@ -54,8 +60,8 @@ std::vector<Window> windows_of(int source, int target, const Filter& filter) {
   std::vector<double> weights;
   for (int i = 0; i < target; ++i) {
     const double center = (i + 0.5) * scale;
-    const int first = std::max(static_cast<int>(center - support + 0.5), 0);
-    const int last = std::min(static_cast<int>(center + support + 0.5), source);
+    const int first = std::max(round_towards_end(center - support), 0);
+    const int last = std::min(round_towards_end(center + support), source);
     weights.clear();
     double sum = 0;
     for (int x = 0; x < last - first; ++x) {

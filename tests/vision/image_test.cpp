@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <format>
 #include <fstream>
 
 #include "lapilli/error.h"
@@ -12,7 +13,9 @@
 namespace lapilli {
 namespace {
 
-const std::string data = TEST_DATA "/";
+constexpr const char* data_folder = TEST_DATA "/";
+
+std::string data(std::string_view name) { return std::format("{}{}", data_folder, name); }
 
 using Color = std::array<int, 3>;
 
@@ -43,7 +46,7 @@ class DecodeFormat : public testing::TestWithParam<const char*> {};
 
 // 32 x 16 pixels in columns of red, green, blue and white.
 TEST_P(DecodeFormat, GivesRgb) {
-  const Image image = decode_image(data + GetParam());
+  const Image image = decode_image(data(GetParam()));
   ASSERT_EQ(image.width, 32);
   ASSERT_EQ(image.height, 16);
   EXPECT_EQ(pixel(image, 0, 0), (Color{255, 0, 0}));
@@ -62,16 +65,16 @@ INSTANTIATE_TEST_SUITE_P(Formats, DecodeFormat,
                          });
 
 TEST(DecodeImage, ExpandsGrey) {
-  const Image grey = decode_image(data + "grey.png");
+  const Image grey = decode_image(data("grey.png"));
   EXPECT_EQ(pixel(grey, 0, 0), (Color{76, 76, 76}));  // 0.299 * 255
   EXPECT_EQ(pixel(grey, 0, 31), (Color{255, 255, 255}));
-  const Image deep = decode_image(data + "grey16.png");
+  const Image deep = decode_image(data("grey16.png"));
   EXPECT_EQ(pixel(deep, 1, 3), (Color{48, 48, 48}));  // 3 * 4096 / 256
 }
 
 // Its EXIF data ask for a quarter turn clockwise, so the first column becomes the first row.
 TEST(DecodeImage, TurnsAsTheCameraWasHeld) {
-  const Image image = decode_image(data + "turned.jpg");
+  const Image image = decode_image(data("turned.jpg"));
   ASSERT_EQ(image.width, 16);
   ASSERT_EQ(image.height, 32);
   const Color top = pixel(image, 3, 8);
@@ -82,23 +85,23 @@ TEST(DecodeImage, TurnsAsTheCameraWasHeld) {
 }
 
 TEST(DecodeImage, RefusesDamagedAndForeignFiles) {
-  EXPECT_EQ(code_of(data + "truncated.jpg"), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(data + "truncated.png"), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(data + "../CMakeLists.txt"), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(data + "absent.png"), ErrorCode::input_output);
+  EXPECT_EQ(code_of(data("truncated.jpg")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(data("truncated.png")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(data("../CMakeLists.txt")), ErrorCode::unsupported);
+  EXPECT_EQ(code_of(data("absent.png")), ErrorCode::input_output);
 }
 
 TEST(DecodeImage, ChecksSizesBeforeDecoding) {
-  EXPECT_EQ(code_of(data + "rgb.png", {.file_bytes = 10}), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of(data("rgb.png"), {.file_bytes = 10}), ErrorCode::limit_exceeded);
   for (const char* name : {"rgb.png", "rgb.bmp", "rgb.tiff", "rgb.ppm", "rgb.webp", "turned.jpg"}) {
-    EXPECT_EQ(code_of(data + name, {.pixels = 32 * 16 - 1}), ErrorCode::limit_exceeded) << name;
+    EXPECT_EQ(code_of(data(name), {.pixels = 32 * 16 - 1}), ErrorCode::limit_exceeded) << name;
   }
 }
 
 // No prefix of a valid file may crash; whatever is refused is refused with an Error.
 TEST(DecodeImage, SurvivesTruncationAtEveryByte) {
   for (const char* name : {"rgb.png", "rgb.bmp", "rgb.tiff", "rgb.ppm", "rgb.webp", "turned.jpg"}) {
-    const std::vector<std::byte> whole = read_bytes(data + name);
+    const std::vector<std::byte> whole = read_bytes(data(name));
     for (std::size_t size = 0; size < std::min<std::size_t>(whole.size(), 1200); ++size) {
       try {
         (void)decode_image(std::span(whole).first(size));
@@ -110,7 +113,7 @@ TEST(DecodeImage, SurvivesTruncationAtEveryByte) {
 }
 
 TEST(WriteImage, RoundTripsWithoutLoss) {
-  const Image image = decode_image(data + "noise.png");
+  const Image image = decode_image(data("noise.png"));
   const std::string path = testing::TempDir() + "written.png";
   write_image(path, image);
   EXPECT_EQ(decode_image(path).pixels, image.pixels);

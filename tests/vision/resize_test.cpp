@@ -9,7 +9,9 @@
 namespace lapilli {
 namespace {
 
-const std::string data = TEST_DATA "/";
+constexpr const char* data_folder = TEST_DATA "/";
+
+std::string data(std::string_view name) { return std::format("{}{}", data_folder, name); }
 
 struct Case {
   const char* name;
@@ -20,9 +22,9 @@ class PillowResize : public testing::TestWithParam<Case> {};
 
 // The expected pictures were made by Pillow itself (make_data.py).
 TEST_P(PillowResize, IsEqualToTheBit) {
-  const Image noise = decode_image(data + "noise.png");
+  const Image noise = decode_image(data("noise.png"));
   for (const auto& [width, height] : {std::pair{20, 15}, {80, 70}, {61, 20}, {33, 47}}) {
-    const Image expected = decode_image(data + std::format("{}_{}x{}.png", GetParam().name, width, height));
+    const Image expected = decode_image(data(std::format("{}_{}x{}.png", GetParam().name, width, height)));
     const Image result = resize_pillow(noise, height, width, GetParam().kernel);
     EXPECT_EQ(result.width, width);
     EXPECT_EQ(result.height, height);
@@ -36,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, PillowResize,
                                          Case{"bicubic", ResizeKernel::bicubic}),
                          [](const auto& test) { return test.param.name; });
 
-Image row(std::vector<std::uint8_t> values) {
+Image row(const std::vector<std::uint8_t>& values) {
   Image image{.width = static_cast<int>(values.size()), .height = 1, .pixels = {}};
   for (const std::uint8_t value : values) image.pixels.insert(image.pixels.end(), 3, value);
   return image;

@@ -30,7 +30,9 @@ struct DeviceTraits {
   bool int16 = false;
   bool int64 = false;
   bool float64 = false;
-  bool subgroup_size_control = false;
+  bool subgroup_size_control = false;  ///< PipelineSpec::subgroup_size may be set
+  bool subgroup_arithmetic = false;    ///< subgroup operations in compute shaders
+  bool subgroup_shuffle = false;
   bool cooperative_matrix = false;
   std::vector<MatrixShape> matrix_shapes;
 

@@ -1,0 +1,160 @@
+// Elementary functions in float32 to a few units in the last place, whatever the driver's own are worth: Vulkan allows
+// errors of 2^-11 in sin and 4096 units in atan. Coefficients: Cephes Math Library, S. L. Moshier; erf: the rational
+// minimax approximation of W. J. Cody's form on [-4, 4].
+#ifndef LAPILLI_ELEMENTARY
+#define LAPILLI_ELEMENTARY
+
+const float PI = 3.14159265358979;
+#define NOT_A_NUMBER uintBitsToFloat(0x7FC00000u)
+#define INFINITY uintBitsToFloat(0x7F800000u)
+
+// By bits: drivers may assume that there are no NaN and drop the built-in tests.
+bool is_not_a_number(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+bool is_infinity(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800000u; }
+
+float with_sign_of(float magnitude, float x) {
+  return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(x) & 0x80000000u));
+}
+
+// x - n * pi/2 with pi/2 in three parts, so that little is lost up to about 10^4.
+float reduce_quarter_turns(float x, float n) {
+  return ((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.54978995489188216e-8;
+}
+
+float sine_of_quarter(float x, int quarter) {
+  const float z = x * x;
+  const float s = ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * x + x;
+  const float c = ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z - 0.5 * z + 1.0;
+  const float value = (quarter & 1) != 0 ? c : s;
+  return (quarter & 2) != 0 ? -value : value;
+}
+
+float accurate_sine(float x) {
+  const float n = roundEven(x * 0.636619772367581);
+  return sine_of_quarter(reduce_quarter_turns(x, n), int(n));
+}
+
+float accurate_cosine(float x) {
+  const float n = roundEven(x * 0.636619772367581);
+  return sine_of_quarter(reduce_quarter_turns(x, n), int(n) + 1);
+}
+
+float accurate_arctangent(float x) {
+  const float a = abs(x);
+  const bool far = a > 2.414213562373095, middle = a > 0.4142135623730950;
+  const float t = far ? -1.0 / a : middle ? (a - 1.0) / (a + 1.0) : a;
+  const float base = far ? PI / 2.0 : middle ? PI / 4.0 : 0.0;
+  const float z = t * t;
+  const float p = ((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1;
+  return with_sign_of(base + (p * z * t + t), x);
+}
+
+float arcsine_polynomial(float z) {
+  return (((4.2163199048e-2 * z + 2.4181311049e-2) * z + 4.5470025998e-2) * z + 7.4953002686e-2) * z + 1.6666752422e-1;
+}
+
+float accurate_arcsine(float x) {
+  const float a = abs(x);
+  const bool outer = a > 0.5;
+  const float z = outer ? 0.5 * (1.0 - a) : a * a;
+  const float t = outer ? sqrt(z) : a;
+  const float value = arcsine_polynomial(z) * z * t + t;
+  return a > 1.0 ? NOT_A_NUMBER : with_sign_of(outer ? PI / 2.0 - 2.0 * value : value, x);
+}
+
+float accurate_arccosine(float x) {
+  if (x > 0.5) return 2.0 * accurate_arcsine(sqrt(0.5 * (1.0 - x)));
+  if (x < -0.5) return PI - 2.0 * accurate_arcsine(sqrt(0.5 * (1.0 + x)));
+  return PI / 2.0 - accurate_arcsine(x);
+}
+
+float accurate_hyperbolic_tangent(float x) {
+  const float a = abs(x), z = x * x;
+  if (a < 0.625) {
+    const float p = (((-5.70498872745e-3 * z + 2.06390887954e-2) * z - 5.37397155531e-2) * z + 1.33314422036e-1) * z -
+                    3.33332819422e-1;
+    return p * z * x + x;
+  }
+  return with_sign_of(a > 10.0 ? 1.0 : 1.0 - 2.0 / (exp(2.0 * a) + 1.0), x);
+}
+
+float accurate_hyperbolic_sine(float x) {
+  const float a = abs(x), z = x * x;
+  if (a < 1.0) return ((2.03721912945e-4 * z + 8.33028376239e-3) * z + 1.66667160211e-1) * z * x + x;
+  const float e = exp(0.5 * a);
+  return with_sign_of((0.5 * e) * e - 0.5 / e / e, x);
+}
+
+float accurate_hyperbolic_cosine(float x) {
+  const float e = exp(0.5 * abs(x));
+  return (0.5 * e) * e + 0.5 / e / e;
+}
+
+float accurate_inverse_hyperbolic_sine(float x) {
+  const float a = abs(x), z = x * x;
+  if (a < 0.5) {
+    return (((2.0122003309e-2 * z - 4.2699340972e-2) * z + 7.4847586088e-2) * z - 1.6666288134e-1) * z * x + x;
+  }
+  return with_sign_of(a > 1e9 ? log(a) + 0.69314718056 : log(a + sqrt(z + 1.0)), x);
+}
+
+float accurate_inverse_hyperbolic_cosine(float x) {
+  const float z = x - 1.0;
+  if (x < 1.0) return NOT_A_NUMBER;
+  if (z < 0.5) {
+    return ((((1.7596881071e-3 * z - 7.5272886713e-3) * z + 2.6454905019e-2) * z - 1.1784741703e-1) * z + 1.4142135263) *
+           sqrt(z);
+  }
+  return x > 1e9 ? log(x) + 0.69314718056 : log(x + sqrt(z * (x + 1.0)));
+}
+
+float accurate_inverse_hyperbolic_tangent(float x) {
+  const float a = abs(x), z = x * x;
+  if (a < 0.5) {
+    const float p = (((1.81740078349e-1 * z + 8.24370301058e-2) * z + 1.46691431730e-1) * z + 1.99782164500e-1) * z +
+                    3.33337300303e-1;
+    return p * z * x + x;
+  }
+  return 0.5 * log((1.0 + x) / (1.0 - x));
+}
+
+float accurate_error_function(float x) {
+  const float t = clamp(x, -4.0, 4.0), z = t * t;
+  float p = -2.72614225801306e-10;
+  p = p * z + 2.77068142495902e-8;
+  p = p * z - 2.10102402082508e-6;
+  p = p * z - 5.69250639462346e-5;
+  p = p * z - 7.34990630326855e-4;
+  p = p * z - 2.95459980854025e-3;
+  p = p * z - 1.60960333262415e-2;
+  float q = -1.45660718464996e-5;
+  q = q * z - 2.13374055278905e-4;
+  q = q * z - 1.68282697438203e-3;
+  q = q * z - 7.37332916720468e-3;
+  q = q * z - 1.42647390514189e-2;
+  return t * p / q;
+}
+
+// exp(x) - 1 without the loss near 0.
+float accurate_exponential_minus_one(float x) {
+  if (abs(x) > 1.0) return exp(x) - 1.0;
+  const float t = accurate_hyperbolic_tangent(0.5 * x);
+  return 2.0 * t / (1.0 - t);
+}
+
+float accurate_softplus(float x) { return max(x, 0.0) + log(1.0 + exp(-abs(x))); }
+
+float logistic(float x) { return 1.0 / (1.0 + exp(-x)); }
+
+float accurate_power(float x, float y) {
+  if (y == 2.0) return x * x;
+  if (y == 0.5) return sqrt(x);
+  if (y == 0.0 || x == 1.0) return 1.0;
+  if (x == 0.0) return y > 0.0 ? 0.0 : 1.0 / abs(x);
+  const float magnitude = exp2(y * log2(abs(x)));
+  if (x > 0.0) return magnitude;
+  if (floor(y) != y) return NOT_A_NUMBER;
+  return floor(0.5 * y) * 2.0 == y ? magnitude : -magnitude;
+}
+
+#endif

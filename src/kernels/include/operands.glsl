@@ -1,0 +1,97 @@
+// Buffers whose element type is a specialization constant: one binding is declared once for each type, and loads and
+// stores go through the one that the constant picks.
+#ifndef LAPILLI_OPERANDS
+#define LAPILLI_OPERANDS
+
+#include "chain.glsl"
+
+#if LEVEL >= 1
+#define NARROW_VIEWS(access, n, slot)                                         \
+  layout(binding = slot) access buffer F16_##n { float16_t f16_##n[]; };      \
+  layout(binding = slot) access buffer S16_##n { int16_t s16_##n[]; };        \
+  layout(binding = slot) access buffer U16_##n { uint16_t u16_##n[]; };       \
+  layout(binding = slot) access buffer S8_##n { int8_t s8_##n[]; };           \
+  layout(binding = slot) access buffer U8_##n { uint8_t u8_##n[]; };
+#define NARROW_LOADS(n)                                                                          \
+    case FLOAT16: reals[to] = float(f16_##n[index]); break;                                      \
+    case BFLOAT16: reals[to] = uintBitsToFloat(uint(u16_##n[index]) << 16); break;               \
+    case INT8: integers[to] = INTEGER(s8_##n[index]); break;                                     \
+    case INT16: integers[to] = INTEGER(s16_##n[index]); break;                                   \
+    case UINT8: integers[to] = INTEGER(u8_##n[index]); break;                                    \
+    case UINT16: integers[to] = INTEGER(u16_##n[index]); break;                                  \
+    case BOOL: integers[to] = u8_##n[index] != uint8_t(0) ? INTEGER(1) : INTEGER(0); break;
+#define NARROW_STORES(n)                                                                         \
+    case FLOAT16: f16_##n[index] = float16_t(reals[from]); break;                                \
+    case BFLOAT16: u16_##n[index] = uint16_t(bfloat16_bits(reals[from])); break;                 \
+    case INT8: s8_##n[index] = int8_t(integers[from]); break;                                    \
+    case INT16: s16_##n[index] = int16_t(integers[from]); break;                                 \
+    case BOOL:                                                                                   \
+    case UINT8: u8_##n[index] = uint8_t(integers[from]); break;                                  \
+    case UINT16: u16_##n[index] = uint16_t(integers[from]); break;
+#else
+#define NARROW_VIEWS(access, n, slot)
+#define NARROW_LOADS(n)
+#define NARROW_STORES(n)
+#endif
+
+#if LEVEL >= 2
+#define INT64_VIEWS(access, n, slot) layout(binding = slot) access buffer S64_##n { int64_t s64_##n[]; };
+#define INT64_LOADS(n) case INT64: case UINT64: integers[to] = s64_##n[index]; break;
+#define INT64_STORES(n) case INT64: case UINT64: s64_##n[index] = integers[from]; break;
+#else
+#define INT64_VIEWS(access, n, slot)
+#define INT64_LOADS(n)
+#define INT64_STORES(n)
+#endif
+
+#if LEVEL >= 3
+#define FLOAT64_VIEWS(access, n, slot) layout(binding = slot) access buffer F64_##n { double f64_##n[]; };
+#define FLOAT64_LOADS(n) case FLOAT64: doubles[to] = f64_##n[index]; break;
+#define FLOAT64_STORES(n) case FLOAT64: f64_##n[index] = doubles[from]; break;
+#else
+#define FLOAT64_VIEWS(access, n, slot)
+#define FLOAT64_LOADS(n)
+#define FLOAT64_STORES(n)
+#endif
+
+uint bfloat16_bits(float x) {
+  const uint bits = floatBitsToUint(x);
+  return is_not_a_number(x) ? (bits >> 16) | 0x40u : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
+}
+
+#define VIEWS(access, n, slot)                                         \
+  layout(binding = slot) access buffer F32_##n { float f32_##n[]; };   \
+  layout(binding = slot) access buffer S32_##n { int s32_##n[]; };     \
+  NARROW_VIEWS(access, n, slot)                                        \
+  INT64_VIEWS(access, n, slot)                                         \
+  FLOAT64_VIEWS(access, n, slot)
+
+// load_N(dtype, index, register)
+#define INPUT_OPERAND(n, slot)                                         \
+  VIEWS(readonly restrict, n, slot)                                    \
+  void load_##n(uint dtype, uint index, uint to) {                     \
+    switch (dtype) {                                                   \
+      case FLOAT32: reals[to] = f32_##n[index]; break;                 \
+      case INT32: integers[to] = INTEGER(s32_##n[index]); break;       \
+      case UINT32: integers[to] = INTEGER(uint(s32_##n[index])); break; \
+      NARROW_LOADS(n)                                                  \
+      INT64_LOADS(n)                                                   \
+      FLOAT64_LOADS(n)                                                 \
+    }                                                                  \
+  }
+
+// store_N(dtype, index, register): the register holds what `dtype` is kept in.
+#define OUTPUT_OPERAND(n, slot)                                        \
+  VIEWS(writeonly restrict, n, slot)                                   \
+  void store_##n(uint dtype, uint index, uint from) {                  \
+    switch (dtype) {                                                   \
+      case FLOAT32: f32_##n[index] = reals[from]; break;               \
+      case INT32:                                                      \
+      case UINT32: s32_##n[index] = int(integers[from]); break;        \
+      NARROW_STORES(n)                                                 \
+      INT64_STORES(n)                                                  \
+      FLOAT64_STORES(n)                                                \
+    }                                                                  \
+  }
+
+#endif

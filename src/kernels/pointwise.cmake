@@ -1,0 +1,1 @@
+lapilli_kernel(pointwise SOURCE pointwise.comp LEVELS narrow base int64 float64)

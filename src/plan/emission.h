@@ -1,0 +1,86 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "lapilli/precision.h"
+#include "plan/layout.h"
+#include "plan/structure.h"
+#include "program/device_traits.h"
+
+namespace lapilli {
+
+struct PlanOptions {
+  Precision precision = Precision::float32;
+  bool channels_last = true;  ///< convolutions keep their channels innermost
+  /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
+  std::string contraction_variant;
+};
+
+/// What families write into while a structure is made: placements are there, dispatches are added.
+class Emission {
+ public:
+  Emission(const Graph& graph, Assumptions& assumptions, const DeviceTraits& traits, const PlanOptions& options,
+           Structure& structure)
+      : graph_(graph), assumptions_(assumptions), traits_(traits), options_(options), structure_(structure) {}
+
+  [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
+  [[nodiscard]] Assumptions& assumptions() noexcept { return assumptions_; }
+  [[nodiscard]] const DeviceTraits& traits() const noexcept { return traits_; }
+  [[nodiscard]] const PlanOptions& options() const noexcept { return options_; }
+
+  /// The type that a value of this type has in device memory.
+  [[nodiscard]] DType stored_dtype(DType dtype) const noexcept;
+
+  /// Where a value lies; a constant that has no place yet gets one, row-major in its own type.
+  /// The reference holds until the next value is placed.
+  const Placement& placement(ValueId value);
+  [[nodiscard]] bool is_placed(ValueId value) const { return placements_.contains(value); }
+  void place(ValueId value, Placement placement) { placements_.insert_or_assign(value, std::move(placement)); }
+  /// Lets one node see copies of its inputs that lie as its kernels need them.
+  void set_copies(std::map<ValueId, Placement> copies) { copies_ = std::move(copies); }
+
+  StorageId add_storage(Storage storage);
+  /// A new piece of the arena for elements in this layout.
+  Placement add_arena(DType dtype, std::span<const Dim> shape, const Layout& layout);
+  /// A constant in the order that a kernel wants; equal requests share one storage.
+  StorageId add_constant(const Tensor& source, const Packing& packing);
+
+  /// Adds a dispatch that runs after everything added so far that writes what it reads, and after `dispatch.after`.
+  /// Returns its number, for the `after` of later ones.
+  std::uint32_t add_dispatch(SymbolicDispatch dispatch);
+
+  /// Dispatches added from here on come from this node.
+  void set_origin(std::span<const std::string> origins);
+
+ private:
+  const Graph& graph_;
+  Assumptions& assumptions_;
+  const DeviceTraits& traits_;
+  const PlanOptions& options_;
+  Structure& structure_;
+  std::map<ValueId, Placement> placements_;
+  std::map<ValueId, Placement> copies_;
+  std::map<StorageId, std::vector<std::uint32_t>> writers_;
+  std::uint32_t origin_ = 0;
+};
+
+/// Appends parameter words in the order in which kernels read them.
+class ParameterWriter {
+ public:
+  ParameterWriter& value(const Dim& value);
+  ParameterWriter& literal(std::uint32_t bits);
+  ParameterWriter& real(float value);
+  /// A size to divide by: the size, the multiplier and the shift.
+  ParameterWriter& divisor(const Dim& value);
+  [[nodiscard]] std::vector<ParameterWord> take() { return std::move(words_); }
+
+ private:
+  std::vector<ParameterWord> words_;
+};
+
+}  // namespace lapilli

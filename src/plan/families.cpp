@@ -1,0 +1,78 @@
+#include "plan/families.h"
+
+#include <array>
+#include <typeinfo>
+
+#include "base/failure.h"
+#include "ops/contraction.h"
+#include "ops/gather.h"
+#include "ops/movement.h"
+#include "ops/normalization.h"
+#include "ops/pointwise.h"
+#include "ops/reduction.h"
+#include "ops/window.h"
+
+namespace lapilli {
+namespace {
+
+const auto& family_table() {
+  static const std::array table{
+      Family{typeid(Pointwise), follow_inputs, emit_pointwise},
+      Family{typeid(Transpose), choose_movement_layouts, emit_movement},
+      Family{typeid(Slice), choose_movement_layouts, emit_movement},
+      Family{typeid(Concat), choose_movement_layouts, emit_movement},
+      Family{typeid(Expand), choose_movement_layouts, emit_movement},
+      Family{typeid(Pad), choose_movement_layouts, emit_movement},
+      Family{typeid(MatMul), choose_contraction_layouts, emit_contraction},
+      Family{typeid(Convolution), choose_contraction_layouts, emit_contraction},
+      Family{typeid(Window), follow_inputs, emit_window},
+      Family{typeid(Reduction), follow_inputs, emit_reduction},
+      Family{typeid(ExtremeIndex), follow_inputs, emit_extreme_index},
+      Family{typeid(Normalization), follow_inputs, emit_normalization},
+      Family{typeid(Gather), follow_inputs, emit_gather},
+      Family{typeid(GatherElements), follow_inputs, emit_gather},
+      Family{typeid(GatherTuples), follow_inputs, emit_gather},
+  };
+  return table;
+}
+
+}  // namespace
+
+const Family& family_of(const Operator& op) {
+  const std::type_index type(typeid(op));
+  for (const Family& family : family_table()) {
+    if (family.operator_type == type) return family;
+  }
+  fail(ErrorCode::unsupported, "no kernel runs {}", op.name());
+}
+
+LayoutChoice follow_inputs(const LayoutQuery& query) {
+  LayoutChoice choice;
+  for (const ValueId output : query.node.outputs) {
+    const Shape& shape = query.graph.fact(output).shape;
+    std::optional<Layout> same_shape, same_rank;
+    for (std::size_t i = 0; i < query.node.inputs.size(); ++i) {
+      const ValueId input = query.node.inputs[i];
+      if (input == no_value || query.graph.is_constant(input) || query.inputs[i].rank() != shape.size()) continue;
+      // An operand that is broadcast says less about the whole than one that is not.
+      if (!same_shape && query.graph.fact(input).shape == shape) same_shape = query.inputs[i];
+      if (!same_rank) same_rank = query.inputs[i];
+    }
+    choice.outputs.push_back(same_shape ? *same_shape : same_rank ? *same_rank : Layout::row_major(shape.size()));
+  }
+  return choice;
+}
+
+LayoutChoice require_row_major(const LayoutQuery& query) {
+  LayoutChoice choice;
+  for (const ValueId input : query.node.inputs) {
+    const std::size_t rank = input == no_value ? 0 : query.graph.fact(input).shape.size();
+    choice.inputs.push_back({Layout::row_major(rank), std::nullopt});
+  }
+  for (const ValueId output : query.node.outputs) {
+    choice.outputs.push_back(Layout::row_major(query.graph.fact(output).shape.size()));
+  }
+  return choice;
+}
+
+}  // namespace lapilli

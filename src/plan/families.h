@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <typeindex>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/emission.h"
+
+namespace lapilli {
+
+/// How an input has to lie in memory for a kernel; what is not set does not matter.
+struct OperandRequirement {
+  std::optional<Layout> layout;
+  std::optional<DType> dtype;
+};
+
+/// What a family wants for one node. Inputs that lie otherwise are copied first.
+struct LayoutChoice {
+  std::vector<OperandRequirement> inputs;  ///< may be shorter than the node's inputs
+  std::vector<Layout> outputs;             ///< one an output
+};
+
+/// The layouts that the inputs of a node have now; row-major for constants, whose layout a kernel chooses freely.
+struct LayoutQuery {
+  const Graph& graph;
+  const Node& node;
+  const PlanOptions& options;
+  const DeviceTraits& traits;
+  std::span<const Layout> inputs;
+};
+
+/// A family of kernels: how its operator becomes dispatches.
+struct Family {
+  std::type_index operator_type;
+  LayoutChoice (*choose_layouts)(const LayoutQuery&);
+  void (*emit)(const Node&, Emission&);
+};
+
+/// The family that runs an operator. Throws Error (unsupported) when there is none.
+const Family& family_of(const Operator& op);
+
+/// Inputs as they come; every output in the layout of the largest input of its rank, else row-major.
+LayoutChoice follow_inputs(const LayoutQuery& query);
+/// Everything row-major.
+LayoutChoice require_row_major(const LayoutQuery& query);
+
+// The parts of the table, one file each.
+void emit_pointwise(const Node& node, Emission& emission);
+void emit_movement(const Node& node, Emission& emission);
+LayoutChoice choose_movement_layouts(const LayoutQuery& query);
+void emit_contraction(const Node& node, Emission& emission);
+LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
+void emit_gather(const Node& node, Emission& emission);
+void emit_normalization(const Node& node, Emission& emission);
+void emit_window(const Node& node, Emission& emission);
+void emit_reduction(const Node& node, Emission& emission);
+void emit_extreme_index(const Node& node, Emission& emission);
+
+/// A strided copy between two placements of the same shape, converting the type.
+void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission);
+
+}  // namespace lapilli

@@ -1,0 +1,87 @@
+#include "ops/movement.h"
+#include "ops/pointwise.h"
+#include "plan/families.h"
+#include "plan/loop_nest.h"
+
+namespace lapilli {
+namespace {
+
+// The operand of a region: loops move along axes of the placement.
+NestOperand region_operand(const Placement& placement, std::span<const Dim> start,
+                           const std::vector<RegionLoop>& loops, int RegionLoop::* axis, Dim RegionLoop::* step) {
+  NestOperand operand{placement.storage, placement.dtype, placement.offset, {}};
+  for (std::size_t i = 0; i < start.size(); ++i) operand.offset = operand.offset + start[i] * placement.strides[i];
+  for (const RegionLoop& loop : loops) {
+    operand.strides.push_back(loop.*axis < 0 ? Dim(0)
+                                             : loop.*step * placement.strides[static_cast<std::size_t>(loop.*axis)]);
+  }
+  return operand;
+}
+
+// Writes `fill`, or zero, to every element of a value.
+std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill, Emission& emission) {
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.output = {target.storage, target.dtype, target.offset, target.strides};
+  nest.chain.input_count = 0;
+  const DType dtype = register_dtype(target.dtype);
+  Immediate value = fill.defined() ? Immediate::of_tensor(fill) : Immediate{};
+  value.dtype = dtype;
+  nest.chain.add(value);
+  nest.chain.add(PointwiseFunction::identity, dtype, {0, 0, 0});
+  return emit_loop_nest(std::move(nest), emission);
+}
+
+}  // namespace
+
+void emit_pointwise(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const Pointwise&>(*node.op);
+  const Graph& graph = emission.graph();
+  const Shape& shape = graph.fact(node.outputs[0]).shape;
+  const Placement& output = emission.placement(node.outputs[0]);
+  LoopNest nest;
+  nest.sizes = shape;
+  nest.output = {output.storage, output.dtype, output.offset, output.strides};
+  nest.chain = op.chain();
+  for (const ValueId input : node.inputs) {
+    nest.inputs.push_back(
+        broadcast_operand(emission.placement(input), graph.fact(input).shape, shape, emission.assumptions()));
+  }
+  emit_loop_nest(std::move(nest), emission);
+}
+
+void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission) {
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.output = {target.storage, target.dtype, target.offset, target.strides};
+  nest.inputs.push_back({source.storage, source.dtype, source.offset, source.strides});
+  emit_loop_nest(std::move(nest), emission);
+}
+
+LayoutChoice choose_movement_layouts(const LayoutQuery& query) {
+  // A transposition reads any layout; its output is row-major, as the axes have new meanings.
+  if (operator_as<Transpose>(query.node) != nullptr || operator_as<Expand>(query.node) != nullptr) {
+    return {{}, {Layout::row_major(query.graph.fact(query.node.outputs[0]).shape.size())}};
+  }
+  return follow_inputs(query);
+}
+
+void emit_movement(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const Movement&>(*node.op);
+  const Graph& graph = emission.graph();
+  const std::vector<Fact> facts = graph.input_facts(node);
+  const Placement output = emission.placement(node.outputs[0]);
+  std::vector<std::uint32_t> after;
+  if (op.has_gaps()) after.push_back(emit_fill(output, graph.fact(node.outputs[0]).shape, op.fill(), emission));
+  for (const Region& region : op.regions(facts, emission.assumptions())) {
+    LoopNest nest;
+    for (const RegionLoop& loop : region.loops) nest.sizes.push_back(loop.size);
+    nest.output =
+        region_operand(output, region.target_start, region.loops, &RegionLoop::target_axis, &RegionLoop::target_step);
+    nest.inputs.push_back(region_operand(emission.placement(node.inputs[region.input]), region.source_start,
+                                         region.loops, &RegionLoop::source_axis, &RegionLoop::source_step));
+    emit_loop_nest(std::move(nest), emission, after);
+  }
+}
+
+}  // namespace lapilli

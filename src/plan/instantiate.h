@@ -1,0 +1,27 @@
+#pragma once
+
+#include "plan/structure.h"
+#include "program/device_traits.h"
+#include "program/program.h"
+
+namespace lapilli {
+
+/// What a plan costs.
+struct PlanReport {
+  std::size_t dispatches = 0, barriers = 0, levels = 0, pipelines = 0;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t lower_bound_bytes = 0;  ///< the largest set of tensors that are alive together
+  std::uint64_t unshared_bytes = 0;     ///< a buffer for each tensor
+  std::uint64_t weight_bytes = 0;
+};
+
+struct InstantiatedProgram {
+  Program program;
+  PlanReport report;
+};
+
+/// Puts numbers into a structure: sizes, places in the arena, parameters, group counts, and the barriers that hazards
+/// need. Throws Error (limit_exceeded) that names the node, the size and the limit of the device.
+InstantiatedProgram instantiate(const Structure& structure, const SymbolValues& sizes, const DeviceTraits& traits);
+
+}  // namespace lapilli

@@ -1,0 +1,35 @@
+#include "plan/structure.h"
+
+#include "base/failure.h"
+
+namespace lapilli {
+
+KernelLevel level_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::float32:
+    case DType::int32:
+    case DType::uint32: return KernelLevel::narrow;
+    case DType::int64:
+    case DType::uint64: return KernelLevel::int64;
+    case DType::float64: return KernelLevel::float64;
+    default: return KernelLevel::base;
+  }
+}
+
+std::string_view level_name(KernelLevel level, const DeviceTraits& traits) {
+  const auto require = [&](bool has, std::string_view feature) {
+    if (!has) fail(ErrorCode::unsupported, "device '{}' has no {}, which this model needs", traits.name, feature);
+  };
+  if (level >= KernelLevel::base) require(traits.storage_8bit && traits.storage_16bit, "8- and 16-bit storage");
+  if (level >= KernelLevel::int64) require(traits.int64, "64-bit integers");
+  if (level >= KernelLevel::float64) require(traits.float64, "double precision");
+  switch (level) {
+    case KernelLevel::narrow: return "narrow";
+    case KernelLevel::base: return "base";
+    case KernelLevel::int64: return "int64";
+    case KernelLevel::float64: return "float64";
+  }
+  return {};
+}
+
+}  // namespace lapilli

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/assumptions.h"
+#include "program/device_traits.h"
+#include "program/program.h"
+
+namespace lapilli {
+
+enum class StorageId : std::uint32_t {};
+constexpr std::size_t index_of(StorageId id) { return static_cast<std::size_t>(id); }
+
+/// A piece of device memory before its size and place are numbers.
+struct Storage {
+  SegmentKind kind = SegmentKind::arena;
+  Dim size;                          ///< bytes
+  std::optional<Constant> constant;  ///< of kind constant; its segment number is not set yet
+};
+
+/// Where the elements of a value lie and as what.
+struct Placement {
+  StorageId storage{};
+  DType dtype = DType::undefined;
+  Dim offset;                ///< elements from the start of the storage
+  std::vector<Dim> strides;  ///< elements, one an axis
+};
+
+struct StorageAccess {
+  StorageId storage{};
+  Access access = Access::read;
+};
+
+/// One 32-bit word of what a kernel is told at run time.
+struct ParameterWord {
+  enum class Kind : std::uint8_t {
+    literal,     ///< `bits` as they are
+    value,       ///< a size
+    multiplier,  ///< with `shift`, what divides by a size (see Divisor in src/kernels/include/parameters.glsl)
+    shift,
+  };
+  Kind kind = Kind::literal;
+  std::uint32_t bits = 0;
+  Dim value;
+};
+
+/// What a compiled kernel may ask of a device; a level includes those before it (src/kernels/CMakeLists.txt).
+enum class KernelLevel : std::uint8_t { narrow, base, int64, float64 };
+
+/// The lowest level whose kernels can load and store this type.
+KernelLevel level_of(DType dtype) noexcept;
+/// The suffix of the kernel's name. Throws Error (unsupported) that names what the device lacks.
+std::string_view level_name(KernelLevel level, const DeviceTraits& traits);
+
+/// A dispatch whose sizes are still expressions. Binding 0 of its kernel takes the parameters where push constants
+/// are too small; binding 1 + i takes bindings[i].
+struct SymbolicDispatch {
+  std::string kernel;  ///< family, without the capability level
+  KernelLevel capabilities = KernelLevel::narrow;
+  std::vector<std::uint32_t> specialization;  ///< constants 1 and up; constant 0 says where the parameters are
+  std::uint32_t subgroup_size = 0;
+  std::vector<StorageAccess> bindings;
+  std::vector<ParameterWord> parameters;
+  Dim groups;                        ///< workgroups in all; the kernel finds its own number in three axes
+  std::vector<std::uint32_t> after;  ///< dispatches that must be complete before
+  std::uint32_t level = 0;           ///< 1 + the highest level in `after`
+  std::uint32_t origin = 0;          ///< index into Structure::origins
+};
+
+struct SymbolicPort {
+  std::string name;
+  DType dtype = DType::undefined;
+  Shape shape;
+  StorageId storage{};
+};
+
+/// All that does not depend on the numbers of one set of input sizes: made once, it serves every set of sizes for
+/// which its guards hold.
+struct Structure {
+  std::vector<Guard> guards;
+  std::vector<Storage> storages;
+  std::vector<SymbolicDispatch> dispatches;
+  std::vector<SymbolicPort> inputs;
+  std::vector<SymbolicPort> outputs;
+  std::vector<std::string> origins;
+};
+
+}  // namespace lapilli

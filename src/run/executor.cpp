@@ -1,0 +1,111 @@
+#include "run/executor.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "base/failure.h"
+#include "program/verify.h"
+#include "run/record.h"
+
+namespace lapilli {
+namespace {
+
+#ifdef NDEBUG
+constexpr bool always_verify = false;
+#else
+constexpr bool always_verify = true;
+#endif
+
+std::shared_ptr<const Program> verified(const VulkanDevice& device, std::shared_ptr<const Program> program) {
+  if (always_verify || device.validation()) verify(*program, device.traits());
+  return program;
+}
+
+template <class Span>
+void check_sizes(const char* what, std::span<const Span> given, const std::vector<Port>& ports,
+                 const std::vector<PortMemory>& memory) {
+  if (given.size() != ports.size()) {
+    fail(ErrorCode::invalid_argument, "the model has {} {}s, but {} are given", ports.size(), what, given.size());
+  }
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (given[i].size() != memory[i].bytes) {
+      fail(ErrorCode::invalid_argument, "{} {} has {} bytes, but {} are given", what, ports[i].name, memory[i].bytes,
+           given[i].size());
+    }
+  }
+}
+
+}  // namespace
+
+Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program)
+    : device_(std::move(device)),
+      constants_(std::move(constants)),
+      program_(verified(device_, std::move(program))),
+      pipelines_(make_pipelines(device_, *program_)),
+      memory_(device_, *constants_, *program_),
+      recording_(record(device_, *program_, memory_, pipelines_, Timing::whole_run)),
+      timeline_(device_) {}
+
+void Executor::run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+  check_sizes("output", outputs, program_->outputs, memory_.outputs());
+  submit(inputs);
+  wait(outputs);
+}
+
+void Executor::submit(std::span<const std::span<const std::byte>> inputs) {
+  check_sizes("input", inputs, program_->inputs, memory_.inputs());
+  if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const PortMemory& port = memory_.inputs()[i];
+    if (port.bytes == 0) continue;
+    std::memcpy(port.mapped().data(), inputs[i].data(), port.bytes);
+    port.host.buffer->flush(port.host.offset, port.bytes);
+  }
+  timeline_.submit(recording_);
+  submitted_ = true;
+}
+
+void Executor::wait(std::span<const std::span<std::byte>> outputs) {
+  check_sizes("output", outputs, program_->outputs, memory_.outputs());
+  if (!submitted_) fail(ErrorCode::invalid_argument, "no run was submitted");
+  submitted_ = false;
+  timeline_.wait();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PortMemory& port = memory_.outputs()[i];
+    if (port.bytes == 0) continue;
+    port.host.buffer->invalidate(port.host.offset, port.bytes);
+    std::memcpy(outputs[i].data(), port.mapped().data(), port.bytes);
+  }
+}
+
+std::optional<std::uint64_t> Executor::gpu_nanoseconds() const {
+  const std::vector<std::uint64_t> times = recording_.timestamps();
+  return times.size() == 2 ? std::optional(times[1]) : std::nullopt;
+}
+
+std::vector<std::uint64_t> Executor::run_resident(std::size_t count) {
+  if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
+  std::vector<std::uint64_t> times;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    timeline_.submit(recording_);
+    timeline_.wait();
+    const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - start;
+    times.push_back(gpu_nanoseconds().value_or(static_cast<std::uint64_t>(elapsed.count())));
+  }
+  return times;
+}
+
+std::vector<std::uint64_t> Executor::profile() {
+  if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
+  if (!profile_) profile_.emplace(record(device_, *program_, memory_, pipelines_, Timing::each_dispatch));
+  timeline_.submit(*profile_);
+  timeline_.wait();
+  const std::vector<std::uint64_t> times = profile_->timestamps();
+  std::vector<std::uint64_t> durations;
+  for (std::size_t i = 1; i < times.size(); ++i) durations.push_back(times[i] - times[i - 1]);
+  return durations;
+}
+
+}  // namespace lapilli

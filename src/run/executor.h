@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "program/program.h"
+#include "run/program_memory.h"
+#include "run/resident_constants.h"
+#include "vulkan/device.h"
+#include "vulkan/recording.h"
+
+namespace lapilli {
+
+/// Runs one Program on one device, again and again: memory is taken and commands are recorded when it is made, and a
+/// run only replays them. For one thread at a time; any number of Executors share a device and its constants.
+///
+/// Bytes of ports are dense row-major elements of the port's dtype, as Tensor has them.
+class Executor {
+ public:
+  /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one is
+  /// to blame; with validation on, or in a debug build, what verify(program, traits) finds.
+  Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
+
+  /// One run: inputs[i] is read for Program::inputs[i], outputs[i] is written for Program::outputs[i].
+  /// Throws Error (invalid_argument) when a number or a size is wrong, (device_lost) when the driver gives up.
+  void run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
+
+  /// The two halves of run, to do other things meanwhile. Inputs may be reused once submit returns; each submit is
+  /// followed by one wait.
+  void submit(std::span<const std::span<const std::byte>> inputs);
+  void wait(std::span<const std::span<std::byte>> outputs);
+
+  /// Time on the device of the last run, copies from and to staging included; nothing where the device has no clock.
+  [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
+
+  /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers when
+  /// there was none): the time of each on the device, or on the host's clock where the device has none. For benchmarks.
+  std::vector<std::uint64_t> run_resident(std::size_t count);
+
+  /// Nanoseconds of each dispatch, in the order of Program::steps, when each runs alone, from one more run with the
+  /// inputs that are there. Their sum is more than a run takes: nothing overlaps. Empty where the device has no clock.
+  std::vector<std::uint64_t> profile();
+
+  [[nodiscard]] const Program& program() const noexcept { return *program_; }
+
+  /// Device memory that this Executor alone takes.
+  [[nodiscard]] std::uint64_t device_bytes() const noexcept { return memory_.device_bytes(); }
+
+ private:
+  VulkanDevice device_;
+  std::shared_ptr<ResidentConstants> constants_;
+  std::shared_ptr<const Program> program_;
+  std::vector<std::shared_ptr<const Pipeline>> pipelines_;
+  ProgramMemory memory_;
+  Recording recording_;
+  std::optional<Recording> profile_;
+  bool submitted_ = false;
+  Timeline timeline_;  // last: it waits for the work that uses all the rest
+};
+
+}  // namespace lapilli

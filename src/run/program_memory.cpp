@@ -1,0 +1,108 @@
+#include "run/program_memory.h"
+
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "run/upload.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::uint64_t port_alignment = 64;
+
+MemoryKind memory_kind(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::input:
+    case SegmentKind::parameters: return MemoryKind::upload;
+    case SegmentKind::output: return MemoryKind::output;
+    default: return MemoryKind::device;
+  }
+}
+
+const char* purpose(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::arena: return "intermediate results";
+    case SegmentKind::constant: return "weights";
+    case SegmentKind::input: return "an input";
+    case SegmentKind::output: return "an output";
+    case SegmentKind::parameters: return "parameters";
+  }
+  return "";
+}
+
+PortMemory port_range(const Program& program, const std::vector<BufferRange>& segments, const Port& port) {
+  const std::uint64_t bytes = byte_count(port.dtype, element_count(port.shape));
+  if (port.segment >= segments.size() || bytes > program.segments[port.segment].size) {
+    fail(ErrorCode::internal, "{} {} takes {} bytes, more than its segment has", port.name, shape_text(port.shape),
+         bytes);
+  }
+  if (bytes == 0) return {};
+  return {bytes, {segments[port.segment].buffer, segments[port.segment].offset, bytes}, {}};
+}
+
+}  // namespace
+
+ProgramMemory::ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program)
+    : segments_(program.segments.size()) {
+  const std::vector<BufferRange> resident = constants.make_resident(program);
+  for (std::size_t i = 0; i < resident.size(); ++i) segments_[program.constants[i].segment] = resident[i];
+  allocate_segments(device, program);
+  upload_parameters(device, program);
+  inputs_ = make_ports(device, program, program.inputs, MemoryKind::staging);
+  outputs_ = make_ports(device, program, program.outputs, MemoryKind::readback);
+}
+
+void ProgramMemory::allocate_segments(const VulkanDevice& device, const Program& program) {
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = program.segments[i];
+    if (segment.size == 0 || segment.kind == SegmentKind::constant) continue;
+    const std::uint64_t size = align_up(segment.size, std::uint64_t{16});
+    with_context(purpose(segment.kind), [&] {
+      buffers_.push_back(std::make_unique<Buffer>(device.allocate(size, memory_kind(segment.kind))));
+    });
+    segments_[i] = {buffers_.back().get(), 0, segment.size};
+    device_bytes_ += size;
+  }
+}
+
+void ProgramMemory::upload_parameters(const VulkanDevice& device, const Program& program) {
+  if (program.parameters.empty()) return;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (program.segments[i].kind != SegmentKind::parameters) continue;
+    if (program.parameters.size() > segments_[i].size) {
+      fail(ErrorCode::internal, "{} bytes of parameters have a segment of {}", program.parameters.size(),
+           segments_[i].size);
+    }
+    const auto fill = [&](std::span<std::byte> to) {
+      std::memcpy(to.data(), program.parameters.data(), program.parameters.size());
+      std::memset(to.data() + program.parameters.size(), 0, to.size() - program.parameters.size());
+    };
+    const Upload parameters{segments_[i], fill};
+    upload(device, {&parameters, 1});
+  }
+}
+
+std::vector<PortMemory> ProgramMemory::make_ports(const VulkanDevice& device, const Program& program,
+                                                  const std::vector<Port>& ports, MemoryKind staging) {
+  const bool input = staging == MemoryKind::staging;
+  std::vector<PortMemory> memory;
+  std::uint64_t staged = 0;
+  for (const Port& port : ports) {
+    PortMemory& place = memory.emplace_back(port_range(program, segments_, port));
+    if (place.bytes == 0) continue;
+    const SegmentKind kind = program.segments[port.segment].kind;
+    if (input && kind != SegmentKind::input) fail(ErrorCode::internal, "input {} lies in no input segment", port.name);
+    const bool reached = !place.device.buffer->mapped().empty() && (input || kind == SegmentKind::output);
+    place.host = reached ? place.device : BufferRange{nullptr, staged, place.bytes};
+    if (!reached) staged = align_up(checked_add(staged, place.bytes), port_alignment);
+  }
+  if (staged == 0) return memory;
+  buffers_.push_back(std::make_unique<Buffer>(device.allocate(staged, staging)));
+  for (PortMemory& place : memory) {
+    if (place.bytes != 0 && place.host.buffer == nullptr) place.host.buffer = buffers_.back().get();
+  }
+  return memory;
+}
+
+}  // namespace lapilli

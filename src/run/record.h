@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "program/program.h"
+#include "run/program_memory.h"
+#include "vulkan/device.h"
+#include "vulkan/recording.h"
+
+namespace lapilli {
+
+enum class Timing : std::uint8_t {
+  whole_run,      ///< two timestamps
+  each_dispatch,  ///< one at the start and one after each dispatch, which runs alone
+};
+
+/// The pipelines of `program`, in its order. An Error names the node that needs the one that failed.
+std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& device, const Program& program);
+
+/// Records one run of `program`: copies of staged inputs, its steps, copies of outputs for the host.
+Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
+                 std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing);
+
+}  // namespace lapilli

@@ -1,0 +1,93 @@
+#include "run/resident_constants.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <set>
+
+#include "base/checked.h"
+#include "run/pack.h"
+#include "run/upload.h"
+
+namespace lapilli {
+namespace {
+
+// Large enough that drivers with few allocations are served, small enough that the last one wastes little.
+constexpr std::uint64_t block_bytes = std::uint64_t{256} << 20U;
+
+void fill_constant(const Constant& constant, std::span<std::byte> destination) {
+  const std::uint64_t packed = packed_bytes(constant.packing);
+  pack(constant.source, constant.packing, destination.first(packed));
+  std::memset(destination.data() + packed, 0, destination.size() - packed);
+}
+
+}  // namespace
+
+ResidentConstants::Key ResidentConstants::key_of(const Program& program, const Constant& constant) {
+  const Packing& packing = constant.packing;
+  return {constant.source.bytes().data(), constant.source.dtype(), packing.dtype,         packing.shape,
+          packing.source_extent,          packing.source_stride,   packing.source_offset, program.segments.at(constant.segment).size};
+}
+
+std::vector<BufferRange> ResidentConstants::make_resident(const Program& program) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<const Constant*> missing;
+  std::set<Key> listed;
+  for (const Constant& constant : program.constants) {
+    if (constant.segment >= program.segments.size()) fail(ErrorCode::internal, "a constant has no segment");
+    const std::uint64_t size = program.segments[constant.segment].size;
+    if (packed_bytes(constant.packing) > size) {
+      fail(ErrorCode::internal, "a constant of {} bytes has a segment of {}", packed_bytes(constant.packing), size);
+    }
+    Key key = key_of(program, constant);
+    if (size != 0 && !entries_.contains(key) && listed.insert(std::move(key)).second) missing.push_back(&constant);
+  }
+  if (!missing.empty()) upload_new(program, missing);
+  std::vector<BufferRange> ranges;
+  for (const Constant& constant : program.constants) {
+    const auto found = entries_.find(key_of(program, constant));
+    ranges.push_back(found == entries_.end() ? BufferRange{} : found->second.range);
+  }
+  return ranges;
+}
+
+void ResidentConstants::upload_new(const Program& program, const std::vector<const Constant*>& constants) {
+  const std::uint64_t alignment = std::max<std::uint64_t>(device_.traits().storage_alignment, 256);
+  const std::uint64_t limit = std::min(block_bytes, device_.traits().max_allocation);
+  std::vector<std::unique_ptr<Buffer>> blocks;
+  std::vector<Upload> uploads;
+  std::size_t first_in_block = 0;
+  std::uint64_t used = 0;
+  const auto close_block = [&] {
+    blocks.push_back(std::make_unique<Buffer>(device_.allocate(used, MemoryKind::upload)));
+    for (std::size_t i = first_in_block; i < uploads.size(); ++i) uploads[i].to.buffer = blocks.back().get();
+    first_in_block = uploads.size();
+    used = 0;
+  };
+  for (const Constant* constant : constants) {
+    const std::uint64_t size = align_up(program.segments[constant->segment].size, std::uint64_t{4});
+    std::uint64_t offset = align_up(used, alignment);
+    if (used != 0 && (offset > limit || size > limit - offset)) {
+      close_block();
+      offset = 0;
+    }
+    uploads.push_back({{nullptr, offset, size}, [constant](std::span<std::byte> to) { fill_constant(*constant, to); }});
+    used = checked_add(offset, size);
+  }
+  close_block();
+  upload(device_, uploads);
+  // Known only now that all is there: a failure above leaves no half-made entry.
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    entries_.emplace(key_of(program, *constants[i]), Entry{constants[i]->source, uploads[i].to});
+  }
+  std::ranges::move(blocks, std::back_inserter(blocks_));
+}
+
+std::uint64_t ResidentConstants::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  std::uint64_t total = 0;
+  for (const auto& block : blocks_) total += block->size();
+  return total;
+}
+
+}  // namespace lapilli

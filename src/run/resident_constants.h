@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "program/program.h"
+#include "vulkan/buffer.h"
+#include "vulkan/device.h"
+
+namespace lapilli {
+
+/// The packed constants of a model in device memory: each is uploaded once, at its first use, and shared by all
+/// Programs and threads until this is destroyed, which must be after all Executors that use it. Thread-safe.
+///
+/// Constants are the same when source memory, element type and packing are. Their sources are kept alive.
+class ResidentConstants {
+ public:
+  explicit ResidentConstants(VulkanDevice device) : device_(std::move(device)) {}
+  ResidentConstants(const ResidentConstants&) = delete;
+  ResidentConstants& operator=(const ResidentConstants&) = delete;
+
+  /// Where the constants of `program` are, in the order of Program::constants. One of no bytes has an empty range.
+  std::vector<BufferRange> make_resident(const Program& program);
+
+  /// Device memory taken so far.
+  [[nodiscard]] std::uint64_t bytes() const;
+
+ private:
+  using Shape = std::vector<std::int64_t>;
+  // Source address and type; type, shape, extent, stride and offset of the packing; bytes of the segment.
+  using Key = std::tuple<const std::byte*, DType, DType, Shape, Shape, Shape, std::int64_t, std::uint64_t>;
+  struct Entry {
+    Tensor source;
+    BufferRange range;
+  };
+
+  static Key key_of(const Program& program, const Constant& constant);
+  void upload_new(const Program& program, const std::vector<const Constant*>& constants);
+
+  VulkanDevice device_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Buffer>> blocks_;  ///< entries point to them
+  std::map<Key, Entry> entries_;
+};
+
+}  // namespace lapilli

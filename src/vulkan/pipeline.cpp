@@ -1,0 +1,89 @@
+#include "vulkan/pipeline.h"
+
+#include <format>
+
+#include "vulkan/device_state.h"
+#include "vulkan/guard.h"
+#include "vulkan/pipeline_handles.h"
+
+namespace lapilli {
+namespace {
+
+const KernelModule& kernel_of(const PipelineSpec& spec) {
+  const KernelModule* kernel = find_kernel(spec.kernel);
+  if (kernel == nullptr) fail(ErrorCode::internal, "there is no kernel named {}", spec.kernel);
+  return *kernel;
+}
+
+void check_fit(const DeviceTraits& traits, const PipelineSpec& spec, const KernelModule& kernel) {
+  if (spec.specialization.size() > kernel.specialization_constants) {
+    fail(ErrorCode::internal, "kernel {} has {} specialization constants, but {} are given", kernel.name,
+         kernel.specialization_constants, spec.specialization.size());
+  }
+  if (kernel.push_constant_bytes > traits.max_push_constants) {
+    fail(ErrorCode::limit_exceeded, "kernel {} takes {} bytes of push constants, but {} allows {}", kernel.name,
+         kernel.push_constant_bytes, traits.name, traits.max_push_constants);
+  }
+  if (kernel.bindings.size() > traits.max_storage_buffers) {
+    fail(ErrorCode::limit_exceeded, "kernel {} binds {} buffers, but {} allows {}", kernel.name,
+         kernel.bindings.size(), traits.name, traits.max_storage_buffers);
+  }
+  const std::uint32_t size = spec.subgroup_size;
+  if (size == 0) return;
+  if (!traits.subgroup_size_control || size < traits.min_subgroup_size || size > traits.max_subgroup_size) {
+    fail(ErrorCode::limit_exceeded, "kernel {} needs subgroups of {}, but {} offers {} to {}{}", kernel.name, size,
+         traits.name, traits.min_subgroup_size, traits.max_subgroup_size,
+         traits.subgroup_size_control ? "" : " and no choice");
+  }
+}
+
+vk::raii::DescriptorSetLayout make_set_layout(const vk::raii::Device& device, const KernelModule& kernel) {
+  std::vector<vk::DescriptorSetLayoutBinding> bindings;
+  for (std::size_t i = 0; i < kernel.bindings.size(); ++i) {
+    const bool uniform = kernel.bindings[i] == KernelBindingKind::uniform_buffer;
+    bindings.emplace_back(static_cast<std::uint32_t>(i),
+                          uniform ? vk::DescriptorType::eUniformBuffer : vk::DescriptorType::eStorageBuffer, 1U,
+                          vk::ShaderStageFlagBits::eCompute);
+  }
+  return {device, vk::DescriptorSetLayoutCreateInfo({}, bindings)};
+}
+
+vk::raii::PipelineLayout make_layout(const vk::raii::Device& device, const KernelModule& kernel,
+                                     const vk::raii::DescriptorSetLayout& set_layout) {
+  const vk::PushConstantRange range(vk::ShaderStageFlagBits::eCompute, 0, kernel.push_constant_bytes);
+  vk::PipelineLayoutCreateInfo info({}, *set_layout);
+  if (kernel.push_constant_bytes != 0) info.setPushConstantRanges(range);
+  return {device, info};
+}
+
+vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& spec, const KernelModule& kernel,
+                                 const vk::raii::PipelineLayout& layout) {
+  const vk::raii::ShaderModule module(
+      device.device, vk::ShaderModuleCreateInfo({}, kernel.spirv.size_bytes(), kernel.spirv.data()));
+  std::vector<vk::SpecializationMapEntry> entries;
+  for (std::uint32_t i = 0; i < spec.specialization.size(); ++i) entries.emplace_back(i, 4 * i, 4U);
+  vk::SpecializationInfo specialization;
+  specialization.setMapEntries(entries);
+  specialization.setData<std::uint32_t>(spec.specialization);
+  const vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup_size(spec.subgroup_size);
+  vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
+  if (!entries.empty()) stage.pSpecializationInfo = &specialization;
+  if (spec.subgroup_size != 0) stage.pNext = &subgroup_size;
+  return {device.device, device.pipeline_cache, vk::ComputePipelineCreateInfo({}, stage, *layout)};
+}
+
+}  // namespace
+
+Pipeline::Pipeline(const DeviceState& device, const PipelineSpec& spec)
+    : kernel_(&kernel_of(spec)), handles_(std::make_unique<Handles>()) {
+  check_fit(device.plan.traits, spec, *kernel_);
+  guard(std::format("compiling kernel {}", spec.kernel), [&] {
+    handles_->set_layout = make_set_layout(device.device, *kernel_);
+    handles_->layout = make_layout(device.device, *kernel_, handles_->set_layout);
+    handles_->pipeline = make_pipeline(device, spec, *kernel_, handles_->layout);
+  });
+}
+
+Pipeline::~Pipeline() = default;
+
+}  // namespace lapilli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lapilli {
+
+/// What compiled pipelines depend on: the kernels and the driver.
+struct PipelineCacheKey {
+  std::uint64_t kernels_hash = 0;  ///< of all kernel modules
+  std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+  std::array<char, 32> pipeline_cache_uuid{};  ///< hexadecimal digits
+  friend bool operator==(const PipelineCacheKey&, const PipelineCacheKey&) = default;
+};
+
+/// The folder for cache files of this user: $XDG_CACHE_HOME/lapilli or ~/.cache/lapilli; empty when neither is known.
+std::filesystem::path user_cache_folder();
+
+/// The file that belongs to `key` in `folder`.
+std::filesystem::path pipeline_cache_path(const std::filesystem::path& folder, const PipelineCacheKey& key);
+
+/// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged, cut
+/// short or made for something else is a miss: the result is empty. Never throws for what is in the file.
+std::vector<std::byte> load_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key);
+
+/// Writes the file under a temporary name and renames it, so that readers and other writers never see a part of it.
+/// False when that fails, which costs the next process some time and nothing else.
+bool store_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key,
+                          std::span<const std::byte> data);
+
+}  // namespace lapilli

@@ -1,0 +1,86 @@
+#include <chrono>
+#include <limits>
+
+#include "vulkan/device_state.h"
+#include "vulkan/guard.h"
+#include "vulkan/recording.h"
+#include "vulkan/recording_handles.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::chrono::microseconds polling_time(60);
+
+vk::raii::Semaphore make_semaphore(const vk::raii::Device& device) {
+  const vk::SemaphoreTypeCreateInfo type(vk::SemaphoreType::eTimeline, 0);
+  return {device, vk::SemaphoreCreateInfo({}, &type)};
+}
+
+}  // namespace
+
+struct Timeline::Handles {
+  std::shared_ptr<DeviceState> device;
+  vk::raii::Semaphore semaphore = nullptr;
+  std::uint64_t submitted = 0;  ///< value that the semaphore has once all is complete
+  std::uint64_t complete = 0;   ///< value known to be reached
+};
+
+Timeline::Timeline(const VulkanDevice& device) : handles_(std::make_unique<Handles>()) {
+  handles_->device = device.state();
+  guard("timeline semaphore", [&] { handles_->semaphore = make_semaphore(handles_->device->device); });
+}
+
+Timeline::Timeline(Timeline&&) noexcept = default;
+
+Timeline& Timeline::operator=(Timeline&& other) noexcept {
+  std::swap(handles_, other.handles_);
+  return *this;
+}
+
+Timeline::~Timeline() {
+  if (!handles_) return;
+  try {
+    wait();
+  } catch (const std::exception&) {
+    handles_->complete = handles_->submitted;  // a lost device runs nothing any more
+  }
+}
+
+void Timeline::submit(const Recording& recording) {
+  const std::uint64_t value = handles_->submitted + 1;
+  const vk::SemaphoreSubmitInfo signal(*handles_->semaphore, value, vk::PipelineStageFlagBits2::eAllCommands);
+  const vk::CommandBufferSubmitInfo commands(*recording.handles_->commands);
+  const vk::SubmitInfo2 submission({}, nullptr, commands, signal);
+  guard("submitting work to the device", [&] {
+    const DeviceState& device = *handles_->device;
+    const auto& dispatcher = *device.device.getDispatcher();
+    const auto submit2 =
+        dispatcher.vkQueueSubmit2 != nullptr ? dispatcher.vkQueueSubmit2 : dispatcher.vkQueueSubmit2KHR;
+    const std::scoped_lock lock(*device.queue_mutex);
+    vk::detail::resultCheck(static_cast<vk::Result>(submit2(
+                                device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
+                            "vkQueueSubmit2");
+  });
+  handles_->submitted = value;
+}
+
+void Timeline::wait() {
+  if (handles_->complete == handles_->submitted) return;
+  guard("waiting for the device", [&] {
+    const vk::raii::Semaphore& semaphore = handles_->semaphore;
+    const auto end = std::chrono::steady_clock::now() + polling_time;
+    do {
+      if (semaphore.getCounterValue() >= handles_->submitted) {
+        handles_->complete = handles_->submitted;
+        return;
+      }
+    } while (std::chrono::steady_clock::now() < end);
+    const vk::SemaphoreWaitInfo info({}, *semaphore, handles_->submitted);
+    while (handles_->device->device.waitSemaphores(info, std::numeric_limits<std::uint64_t>::max()) !=
+           vk::Result::eSuccess) {
+    }
+    handles_->complete = handles_->submitted;
+  });
+}
+
+}  // namespace lapilli

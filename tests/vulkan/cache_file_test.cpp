@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include "vulkan/pipeline_cache_file.h"
+
+namespace lapilli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CacheFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    key.vendor_id = 0x10DE;
+    key.kernels_hash = 42;
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7);
+    ASSERT_TRUE(store_pipeline_cache(path, key, data));
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  fs::path folder = fs::temp_directory_path() / ("lapilli_cache_test." + std::to_string(getpid()));
+  PipelineCacheKey key;
+  std::vector<std::byte> data = std::vector<std::byte>(300);
+  fs::path path = pipeline_cache_path(folder / "made" / "here", key);
+};
+
+TEST_F(CacheFile, ComesBack) {
+  EXPECT_EQ(load_pipeline_cache(path, key), data);
+  EXPECT_TRUE(store_pipeline_cache(path, key, std::span(data).first(10)));
+  EXPECT_EQ(load_pipeline_cache(path, key).size(), 10U);
+}
+
+TEST_F(CacheFile, IsAMissForAnyOtherKey) {
+  PipelineCacheKey other = key;
+  other.driver_version = 1;
+  EXPECT_TRUE(load_pipeline_cache(path, other).empty());
+  EXPECT_NE(pipeline_cache_path(folder, other), pipeline_cache_path(folder, key));
+  other = key;
+  other.kernels_hash = 43;
+  EXPECT_TRUE(load_pipeline_cache(path, other).empty());
+  other = key;
+  other.pipeline_cache_uuid[31] = 'f';
+  EXPECT_TRUE(load_pipeline_cache(path, other).empty());
+}
+
+TEST_F(CacheFile, IsAMissWhenMissingOrCutAtAnyByte) {
+  EXPECT_TRUE(load_pipeline_cache(folder / "nothing", key).empty());
+  EXPECT_TRUE(load_pipeline_cache(folder, key).empty());
+  const auto size = fs::file_size(path);
+  for (auto length = size; length-- > 0;) {
+    fs::resize_file(path, length);
+    ASSERT_TRUE(load_pipeline_cache(path, key).empty()) << length;
+  }
+}
+
+TEST_F(CacheFile, IsAMissWhenAnyByteIsDamaged) {
+  const auto size = fs::file_size(path);
+  for (std::uintmax_t at = 0; at < size; ++at) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 0x40));
+    file.flush();
+    ASSERT_TRUE(load_pipeline_cache(path, key).empty()) << at;
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte));
+  }
+  EXPECT_EQ(load_pipeline_cache(path, key), data);
+}
+
+TEST_F(CacheFile, IsNeverSeenHalfWritten) {
+  std::vector<std::jthread> writers;
+  for (int w = 0; w < 2; ++w) {
+    writers.emplace_back([this] {
+      for (int i = 0; i < 50; ++i) store_pipeline_cache(path, key, data);
+    });
+  }
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(load_pipeline_cache(path, key), data);
+  writers.clear();
+  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
+}
+
+TEST_F(CacheFile, CannotBeWrittenIsNoError) {
+  EXPECT_FALSE(store_pipeline_cache(path / "below a file", key, data));
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -183,7 +183,7 @@ Program repeated(const Program& program, int times) {
 class Bench {
  public:
   explicit Bench(const DeviceOptions& options)
-      : device_(Device::open(options)), constants_(std::make_shared<ResidentConstants>(device_)) {}
+      : device_(VulkanDevice::open(options)), constants_(std::make_shared<ResidentConstants>(device_)) {}
 
   [[nodiscard]] const DeviceTraits& traits() const { return device_.traits(); }
 
@@ -223,7 +223,7 @@ class Bench {
     return static_cast<double>(std::ranges::min(times));
   }
 
-  Device device_;
+  VulkanDevice device_;
   std::shared_ptr<ResidentConstants> constants_;
 };
 

@@ -13,6 +13,7 @@ layout(constant_id = 7) const uint INPUT_DTYPES_HIGH = 0;
 
 #define CHAIN_ID 8
 #define CHAIN_STEPS 16
+#include "loops.glsl"
 #include "operands.glsl"
 
 OUTPUT_OPERAND(out, 1)
@@ -28,29 +29,6 @@ INPUT_OPERAND(5, 7)
 const uint OPERANDS_AT = 1u, OPERAND_WORDS = 1u + RANK;
 const uint DIVISORS_AT = OPERANDS_AT + OPERAND_WORDS * (1u + INPUTS);
 const uint IMMEDIATES_AT = DIVISORS_AT + DIVISOR_WORDS * (RANK - 1u);
-const uint MOST_LOOPS = 8u;
-
-uint coordinates[MOST_LOOPS];
-
-void find_coordinates(uint element) {
-  for (uint loop = MOST_LOOPS - 1u; loop > 0u; --loop) {
-    if (loop >= RANK) continue;
-    const Divisor size = divisor_parameter(DIVISORS_AT + DIVISOR_WORDS * (loop - 1u));
-    const uint rest = divide(element, size);
-    coordinates[loop] = element - rest * size.size;
-    element = rest;
-  }
-  coordinates[0] = element;
-}
-
-uint address(uint operand) {
-  const uint at = OPERANDS_AT + OPERAND_WORDS * operand;
-  uint result = parameter(at);
-  for (uint loop = 0u; loop < MOST_LOOPS; ++loop) {
-    if (loop < RANK) result += coordinates[loop] * parameter(at + 1u + loop);
-  }
-  return result;
-}
 
 uint input_dtype(uint i) { return ((i < 4u ? INPUT_DTYPES_LOW : INPUT_DTYPES_HIGH) >> (8u * (i & 3u))) & 0xFFu; }
 
@@ -61,16 +39,16 @@ void main() {
   for (uint i = 0u; i < ELEMENTS; ++i) {
     const uint element = first + i * gl_WorkGroupSize.x;
     if (element >= count) return;
-    find_coordinates(element);
-    if (INPUTS > 0u) load_0(input_dtype(0u), address(1u), 0u);
-    if (INPUTS > 1u) load_1(input_dtype(1u), address(2u), 1u);
-    if (INPUTS > 2u) load_2(input_dtype(2u), address(3u), 2u);
-    if (INPUTS > 3u) load_3(input_dtype(3u), address(4u), 3u);
-    if (INPUTS > 4u) load_4(input_dtype(4u), address(5u), 4u);
-    if (INPUTS > 5u) load_5(input_dtype(5u), address(6u), 5u);
+    find_coordinates(element, RANK, DIVISORS_AT);
+    if (INPUTS > 0u) load_0(input_dtype(0u), operand_address(1u), 0u);
+    if (INPUTS > 1u) load_1(input_dtype(1u), operand_address(2u), 1u);
+    if (INPUTS > 2u) load_2(input_dtype(2u), operand_address(3u), 2u);
+    if (INPUTS > 3u) load_3(input_dtype(3u), operand_address(4u), 3u);
+    if (INPUTS > 4u) load_4(input_dtype(4u), operand_address(5u), 4u);
+    if (INPUTS > 5u) load_5(input_dtype(5u), operand_address(6u), 5u);
     run_chain();
     const uint result = FIRST_STEP + CHAIN_STEPS - 1u;
     convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, result, OUTPUT_DTYPE);
-    store_out(OUTPUT_DTYPE, address(0u), result);
+    store_out(OUTPUT_DTYPE, operand_address(0u), result);
   }
 }

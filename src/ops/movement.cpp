@@ -8,6 +8,7 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "ops/host_loop.h"
 #include "ops/pointwise.h"
 
 namespace lapilli {
@@ -29,12 +30,6 @@ struct FlatRegion {
   std::int64_t source_offset = 0, target_offset = 0;
   std::vector<std::int64_t> sizes, source_strides, target_strides;
 };
-
-std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> sizes) {
-  std::vector<std::int64_t> strides(sizes.size(), 1);
-  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
-  return strides;
-}
 
 FlatRegion flatten(const Region& region, std::span<const std::int64_t> source, std::span<const std::int64_t> target) {
   const SymbolValues none;
@@ -200,6 +195,12 @@ std::vector<Region> Slice::regions(std::span<const Fact> /*inputs*/, Assumptions
     region.loops.push_back(loop);
   }
   return {region};
+}
+
+bool Slice::takes_all(std::span<const Dim> shape) const {
+  return std::ranges::equal(shape, size_) &&
+         std::ranges::all_of(start_, [](const Dim& dim) { return dim == Dim(0); }) &&
+         std::ranges::all_of(step_, [](const Dim& dim) { return dim == Dim(1); });
 }
 
 std::string Concat::attributes() const { return std::format("axis {}", axis_); }

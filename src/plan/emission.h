@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "lapilli/precision.h"
 #include "plan/layout.h"
 #include "plan/structure.h"
 #include "program/device_traits.h"
 
 namespace lapilli {
-
-/// The type in which floating-point values lie in memory between kernels. Arithmetic is float32 in both.
-enum class Precision : std::uint8_t { float32, float16 };
 
 /// What tests and benchmarks decide in place of the planner.
 struct ContractionTuning {

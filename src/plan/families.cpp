@@ -5,8 +5,12 @@
 
 #include "base/failure.h"
 #include "ops/contraction.h"
+#include "ops/gather.h"
 #include "ops/movement.h"
+#include "ops/normalization.h"
 #include "ops/pointwise.h"
+#include "ops/reduction.h"
+#include "ops/window.h"
 
 namespace lapilli {
 namespace {
@@ -21,6 +25,13 @@ const auto& family_table() {
       Family{typeid(Pad), choose_movement_layouts, emit_movement},
       Family{typeid(MatMul), choose_contraction_layouts, emit_contraction},
       Family{typeid(Convolution), choose_contraction_layouts, emit_contraction},
+      Family{typeid(Window), follow_inputs, emit_window},
+      Family{typeid(Reduction), follow_inputs, emit_reduction},
+      Family{typeid(ExtremeIndex), follow_inputs, emit_extreme_index},
+      Family{typeid(Normalization), follow_inputs, emit_normalization},
+      Family{typeid(Gather), follow_inputs, emit_gather},
+      Family{typeid(GatherElements), follow_inputs, emit_gather},
+      Family{typeid(GatherTuples), follow_inputs, emit_gather},
   };
   return table;
 }

@@ -52,6 +52,11 @@ void emit_movement(const Node& node, Emission& emission);
 LayoutChoice choose_movement_layouts(const LayoutQuery& query);
 void emit_contraction(const Node& node, Emission& emission);
 LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
+void emit_gather(const Node& node, Emission& emission);
+void emit_normalization(const Node& node, Emission& emission);
+void emit_window(const Node& node, Emission& emission);
+void emit_reduction(const Node& node, Emission& emission);
+void emit_extreme_index(const Node& node, Emission& emission);
 
 /// A strided copy between two placements of the same shape, converting the type.
 void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission);

@@ -85,7 +85,8 @@ class Instantiation {
     std::vector<std::size_t> arena_storages;
     for (std::size_t i = 0; i < structure_.storages.size(); ++i) {
       const Storage& storage = structure_.storages[i];
-      const auto size = static_cast<std::uint64_t>(storage.size.evaluate(sizes_));
+      // What has no elements is bound all the same, and a binding has at least one word.
+      const auto size = std::max<std::uint64_t>(4, static_cast<std::uint64_t>(storage.size.evaluate(sizes_)));
       storage_sizes_.push_back(size);
       if (storage.kind != SegmentKind::arena) {
         add_segment(i, size);

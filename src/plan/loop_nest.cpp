@@ -94,6 +94,23 @@ GroupShape choose_group(const Dim& count, const DeviceTraits& traits, const Symb
 
 }  // namespace
 
+void simplify_loops(LoopNest& nest, const SymbolValues& sizes) {
+  order_loops(nest, sizes);
+  merge_loops(nest);
+  if (nest.sizes.size() > most_loops) {
+    fail(ErrorCode::unsupported, "{} nested loops are left where kernels have {}", nest.sizes.size(), most_loops);
+  }
+}
+
+void write_operand(const NestOperand& operand, ParameterWriter& parameters) {
+  parameters.value(operand.offset);
+  for (const Dim& stride : operand.strides) parameters.value(stride);
+}
+
+void write_divisors(std::span<const Dim> sizes, ParameterWriter& parameters) {
+  for (std::size_t i = 1; i < sizes.size(); ++i) parameters.divisor(sizes[i]);
+}
+
 DType register_dtype(DType dtype) noexcept {
   return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
 }
@@ -156,11 +173,7 @@ NestOperand broadcast_operand(const Placement& placement, std::span<const Dim> s
 std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std::uint32_t> after) {
   const Dim count = element_count(nest.sizes);
   const SymbolValues& sizes = emission.assumptions().sizes();
-  order_loops(nest, sizes);
-  merge_loops(nest);
-  if (nest.sizes.size() > most_loops) {
-    fail(ErrorCode::unsupported, "{} nested loops are left where kernels have {}", nest.sizes.size(), most_loops);
-  }
+  simplify_loops(nest, sizes);
   std::vector<DType> dtypes;
   for (const NestOperand& input : nest.inputs) dtypes.push_back(input.dtype);
   const EncodedChain chain = encode_chain(nest.chain, dtypes, pointwise_limits.steps);
@@ -186,11 +199,8 @@ std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std:
 
   ParameterWriter parameters;
   parameters.value(count);
-  for_each_operand(nest, [&](const NestOperand& operand) {
-    parameters.value(operand.offset);
-    for (const Dim& stride : operand.strides) parameters.value(stride);
-  });
-  for (std::size_t i = 1; i < nest.sizes.size(); ++i) parameters.divisor(nest.sizes[i]);
+  for_each_operand(nest, [&](const NestOperand& operand) { write_operand(operand, parameters); });
+  write_divisors(nest.sizes, parameters);
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = Dim::ceil_divide(count, static_cast<std::int64_t>(group.invocations) * group.elements);

@@ -23,6 +23,16 @@ struct LoopNest {
   PointwiseChain chain;
 };
 
+/// Orders loops by the output's strides, outermost first, and merges those that all operands pass through as one.
+/// Loops of size 1 are left out; one loop at least remains. Throws Error (unsupported) when more are left than kernels
+/// have. `sizes` decide the order, which is right for all others too.
+void simplify_loops(LoopNest& nest, const SymbolValues& sizes);
+
+/// Appends the operand as kernels read it: its offset, then its strides.
+void write_operand(const NestOperand& operand, ParameterWriter& parameters);
+/// Appends the sizes of all loops but the outermost as divisors.
+void write_divisors(std::span<const Dim> sizes, ParameterWriter& parameters);
+
 /// The chain as the kernel's specialization constants and parameters (src/kernels/include/chain.glsl).
 struct EncodedChain {
   std::vector<std::uint32_t> constants;

@@ -6,6 +6,7 @@
 
 const float PI = 3.14159265358979;
 #define NOT_A_NUMBER uintBitsToFloat(0x7FC00000u)
+#define INFINITY uintBitsToFloat(0x7F800000u)
 
 // By bits: drivers may assume that there are no NaN and drop the built-in tests.
 bool is_not_a_number(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "kernels/single_node.h"
 #include "ops/contraction.h"
+#include "plan/single_node.h"
+#include "support/node_runner.h"
 
-namespace lapilli {
+namespace lapilli::testing {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -178,25 +179,15 @@ std::vector<Case> convolutions() {
   };
 }
 
-class ContractionKernels : public testing::TestWithParam<Case> {
+class ContractionKernels : public ::testing::TestWithParam<Case> {
  protected:
-  static void SetUpTestSuite() {
-    DeviceOptions options;
-    options.selector = "llvmpipe";
-    options.validation = true;
-    options.pipeline_cache = false;
-    device_ = std::make_unique<Device>(Device::open(options));
-  }
-  static void TearDownTestSuite() {
-    EXPECT_EQ(device_->validation_messages(), std::vector<std::string>());
-    device_.reset();
-  }
-
   static SingleNode make_node(const Case& value) {
-    std::mt19937 generator(7);
     SingleNode node{value.op, {}, {}};
     const auto add_input = [&](const Sizes& shape, DType dtype, bool constant) {
-      node.inputs.push_back(random_tensor(dtype, shape, generator));
+      const double range = is_integer(dtype) ? 100 : 1;
+      const double low = is_unsigned_integer(dtype) ? 0 : -range;
+      node.inputs.push_back(
+          random_tensor(dtype, shape, low, range, static_cast<std::uint32_t>(node.inputs.size()) + 1));
       node.constant.push_back(constant);
     };
     add_input(value.a, value.dtype, false);
@@ -205,47 +196,50 @@ class ContractionKernels : public testing::TestWithParam<Case> {
     return node;
   }
 
-  static void expect_reference(const Case& value, const PlanOptions& options, double tolerance) {
-    const SingleNode node = make_node(value);
-    const std::vector<Tensor> references = value.op->evaluate(node.inputs);
+  static void expect_reference(const PlanOptions& options, double tolerance) {
+    const SingleNode node = make_node(GetParam());
+    const std::vector<Tensor> references = node.op->evaluate(node.inputs);
     ASSERT_FALSE(references.empty());
-    const Tensor actual = run_single_node(node, *device_, options);
-    if (is_integer(value.dtype)) {
-      EXPECT_TRUE(std::ranges::equal(actual.bytes(), references[0].bytes()));
-    } else {
-      EXPECT_LE(relative_error(actual, references[0]), tolerance);
-    }
+    const Tensor actual = run_single_node(node, test_device(), options);
+    EXPECT_LE(relative_error(actual, references[0]), tolerance);
+    EXPECT_EQ(test_device().validation_messages(), std::vector<std::string>());
   }
 
   static double exact_tolerance(DType dtype) {
     return dtype == DType::bfloat16 ? 1e-2 : dtype == DType::float16 ? 1e-3 : dtype == DType::float64 ? 1e-13 : 1e-5;
   }
-
-  static std::unique_ptr<Device> device_;
 };
 
-std::unique_ptr<Device> ContractionKernels::device_;
-
-TEST_P(ContractionKernels, Float32MatchesTheHost) {
-  expect_reference(GetParam(), {}, exact_tolerance(GetParam().dtype));
-}
+TEST_P(ContractionKernels, Float32MatchesTheHost) { expect_reference({}, exact_tolerance(GetParam().dtype)); }
 
 TEST_P(ContractionKernels, RowMajorMatchesTheHost) {
   PlanOptions options;
   options.channels_last = false;
-  expect_reference(GetParam(), options, exact_tolerance(GetParam().dtype));
+  expect_reference(options, exact_tolerance(GetParam().dtype));
 }
 
 TEST_P(ContractionKernels, Float16StorageMatchesTheHost) {
-  if (GetParam().dtype != DType::float32) return;  // its storage does not depend on the precision
   PlanOptions options;
   options.precision = Precision::float16;
-  expect_reference(GetParam(), options, 1e-2);
+  expect_reference(options, is_floating_point(GetParam().dtype) ? 1e-2 : 0);
 }
 
-const auto name_of = [](const testing::TestParamInfo<Case>& info) { return info.param.name; };
-INSTANTIATE_TEST_SUITE_P(Products, ContractionKernels, testing::ValuesIn(products()), name_of);
-INSTANTIATE_TEST_SUITE_P(Convolutions, ContractionKernels, testing::ValuesIn(convolutions()), name_of);
+// The smallest tile, with the depth whole and cut.
+TEST_P(ContractionKernels, MatrixUnitsMatchTheHost) {
+  if (!test_device().traits().cooperative_matrix) GTEST_SKIP() << "no cooperative matrices on this device";
+  PlanOptions options;
+  options.precision = Precision::float16;
+  options.contraction.variant = "contraction_matrix";
+  options.contraction.tile = 8;
+  for (const std::int64_t slices : {1, 3}) {
+    options.contraction.slices = slices;
+    expect_reference(options, is_floating_point(GetParam().dtype) ? 1e-2 : 0);
+  }
+}
+
+const auto name_of = [](const ::testing::TestParamInfo<Case>& info) { return info.param.name; };
+INSTANTIATE_TEST_SUITE_P(Products, ContractionKernels, ::testing::ValuesIn(products()), name_of);
+INSTANTIATE_TEST_SUITE_P(Convolutions, ContractionKernels, ::testing::ValuesIn(convolutions()), name_of);
 
 }  // namespace
-}  // namespace lapilli
+}  // namespace lapilli::testing

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "ops/gather.h"
+#include "plan/families.h"
+#include "plan/rows.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
+
+NestOperand operand_along(const Placement& placement, std::span<const int> axes) {
+  NestOperand operand{placement.storage, placement.dtype, placement.offset, {}};
+  for (const int axis : axes)
+    operand.strides.push_back(axis < 0 ? Dim(0) : placement.strides[static_cast<std::size_t>(axis)]);
+  return operand;
+}
+
+// Output, source, epilogue, indices.
+LoopNest gather_nest(const GatherOperator& op, const GatherMap& map, const Node& node, Emission& emission) {
+  LoopNest nest;
+  nest.sizes = emission.graph().fact(node.outputs[0]).shape;
+  nest.output = placed_operand(emission.placement(node.outputs[0]));
+  nest.inputs = {operand_along(emission.placement(node.inputs[0]), map.data_axis)};
+  for (NestOperand& operand : epilogue_operands(op, node, emission)) nest.inputs.push_back(std::move(operand));
+  nest.inputs.push_back(operand_along(emission.placement(node.inputs[1]), map.index_axis));
+  return nest;
+}
+
+}  // namespace
+
+void emit_gather(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const GatherOperator&>(*node.op);
+  const std::vector<Fact> facts = emission.graph().input_facts(node);
+  const GatherMap map = op.map(std::span(facts).first(2));
+  const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
+  LoopNest nest = gather_nest(op, map, node, emission);
+  const Dim count = element_count(nest.sizes);
+  simplify_loops(nest, emission.assumptions().sizes());
+
+  const auto bound = std::span(nest.inputs), operands = bound.subspan(1, nest.inputs.size() - 2);
+  std::vector<DType> chain_inputs{facts[0].dtype};
+  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
+  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
+  const DeviceTraits& traits = emission.traits();
+  const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
+
+  SymbolicDispatch dispatch;
+  dispatch.kernel = "gather";
+  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
+  dispatch.specialization = {invocations,
+                             static_cast<std::uint32_t>(nest.sizes.size()),
+                             static_cast<std::uint32_t>(map.chosen.size()),
+                             static_cast<std::uint32_t>(data.dtype),
+                             static_cast<std::uint32_t>(nest.output.dtype),
+                             static_cast<std::uint32_t>(indices.dtype),
+                             static_cast<std::uint32_t>(operands.size()),
+                             packed_dtypes(operands)};
+  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+  dispatch.bindings.push_back({nest.output.storage, Access::write});
+  for (const NestOperand& input : bound.first(bound.size() - 1)) {
+    dispatch.bindings.push_back({input.storage, Access::read});
+  }
+  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+  dispatch.bindings.push_back({indices.storage, Access::read});
+
+  ParameterWriter parameters;
+  parameters.value(count);
+  write_operand(nest.output, parameters);
+  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
+  parameters.value(map.tuple_axis < 0 ? Dim(0) : indices.strides[static_cast<std::size_t>(map.tuple_axis)]);
+  for (const int axis : map.chosen) {
+    const auto at = static_cast<std::size_t>(axis);
+    parameters.value(facts[0].shape[at]).value(data.strides[at]);
+  }
+  write_divisors(nest.sizes, parameters);
+  dispatch.parameters = parameters.take();
+  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
+  dispatch.groups = Dim::ceil_divide(count, invocations);
+  emission.add_dispatch(std::move(dispatch));
+}
+
+}  // namespace lapilli

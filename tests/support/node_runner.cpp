@@ -1,0 +1,226 @@
+#include "support/node_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "ops/host_loop.h"
+#include "ops/pointwise.h"
+#include "plan/families.h"
+#include "plan/instantiate.h"
+#include "program/verify.h"
+#include "run/executor.h"
+
+namespace lapilli::testing {
+namespace {
+
+Tensor converted(const Tensor& tensor, DType dtype) { return evaluate_chain({}, {&tensor, 1}, dtype); }
+
+std::vector<std::int64_t> permuted(std::span<const std::int64_t> shape, const Layout& layout) {
+  std::vector<std::int64_t> result;
+  for (const int axis : layout.order()) result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
+// Copies elements between row-major and layout order; `to_layout` says which way.
+Tensor reordered(const Tensor& tensor, std::span<const std::int64_t> shape, const Layout& layout, bool to_layout) {
+  const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+  Tensor result = Tensor::allocate(tensor.dtype(), to_layout ? permuted(shape, layout) : sizes);
+  if (result.element_count() == 0) return result;
+  const std::vector<Dim> strides = layout.strides(to_shape(shape));
+  const std::vector<std::int64_t> placed = *to_numbers(strides), dense = row_major_strides(shape);
+  const std::size_t width = bit_width(tensor.dtype()) / 8;
+  std::vector<std::int64_t> index(shape.size(), 0);
+  do {
+    const auto there = static_cast<std::size_t>(offset_of(index, placed)) * width;
+    const auto here = static_cast<std::size_t>(offset_of(index, dense)) * width;
+    std::memcpy(result.mutable_bytes().data() + (to_layout ? there : here),
+                tensor.bytes().data() + (to_layout ? here : there), width);
+  } while (advance(index, sizes));
+  return result;
+}
+
+// One node between ports that lie as the case says.
+class NodeProgram {
+ public:
+  explicit NodeProgram(const NodeCase& node_case) : case_(node_case) {
+    options_.precision = case_.precision;
+    build_graph();
+    Emission emission(graph_, assumptions_, test_device().traits(), options_, structure_);
+    place_ports(emission);
+    const std::vector<std::string> origins{"tested"};
+    emission.set_origin(origins);
+    family_of(*case_.op).emit(graph_.node(node_), emission);
+    structure_.guards = assumptions_.guards();
+    program_ = instantiate(structure_, {}, test_device().traits()).program;
+    verify(program_, test_device().traits());
+  }
+
+  [[nodiscard]] std::vector<Tensor> run() {
+    std::vector<std::span<const std::byte>> inputs;
+    for (const Tensor& tensor : placed_inputs_) inputs.push_back(tensor.bytes());
+    std::vector<Tensor> results;
+    std::vector<std::span<std::byte>> outputs;
+    for (const Port& port : program_.outputs) {
+      results.push_back(Tensor::allocate(port.dtype, port.shape));
+      outputs.push_back(results.back().mutable_bytes());
+    }
+    Executor executor(test_device(), std::make_shared<ResidentConstants>(test_device()),
+                      std::make_shared<Program>(program_));
+    executor.run(inputs, outputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto shape = *to_numbers(graph_.fact(graph_.node(node_).outputs[i]).shape);
+      results[i] = reordered(results[i], shape, output_layouts_[i], false);
+    }
+    return results;
+  }
+
+ private:
+  void build_graph() {
+    std::vector<ValueId> inputs;
+    for (const Tensor& tensor : case_.inputs) {
+      const bool there = tensor.defined();
+      inputs.push_back(there ? graph_.add_input(std::format("input {}", inputs.size()),
+                                                Fact::of(tensor.dtype(), to_shape(tensor.shape())))
+                             : no_value);
+    }
+    const std::vector<ValueId> outputs = graph_.add_node(case_.op, inputs, {"tested"}, {}, assumptions_);
+    for (const ValueId output : outputs) graph_.add_output(output);
+    node_ = graph_.value(outputs[0]).producer;
+  }
+
+  [[nodiscard]] Placement place(Emission& emission, SegmentKind kind, ValueId id, const Layout& layout) {
+    const Fact& fact = graph_.fact(id);
+    const DType dtype = emission.stored_dtype(fact.dtype);
+    const auto width = static_cast<std::int64_t>(bit_width(dtype) / 8);
+    const StorageId storage = emission.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
+    emission.place(id, {storage, dtype, 0, layout.strides(fact.shape)});
+    const SymbolicPort port{graph_.value(id).name, dtype, to_shape(permuted(*to_numbers(fact.shape), layout)), storage};
+    (kind == SegmentKind::input ? structure_.inputs : structure_.outputs).push_back(port);
+    return emission.placement(id);
+  }
+
+  void place_ports(Emission& emission) {
+    const Node& node = graph_.node(node_);
+    std::vector<Layout> layouts;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::size_t rank = case_.inputs[i].shape().size();
+      layouts.push_back(i < case_.layouts.size() && case_.layouts[i].rank() == rank ? case_.layouts[i]
+                                                                                    : Layout::row_major(rank));
+    }
+    const LayoutChoice choice =
+        family_of(*case_.op).choose_layouts({graph_, node, options_, test_device().traits(), layouts});
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == no_value) continue;
+      if (i < choice.inputs.size() && choice.inputs[i].layout) layouts[i] = *choice.inputs[i].layout;
+      const Placement placement = place(emission, SegmentKind::input, node.inputs[i], layouts[i]);
+      placed_inputs_.push_back(
+          reordered(converted(case_.inputs[i], placement.dtype), case_.inputs[i].shape(), layouts[i], true));
+    }
+    output_layouts_ = choice.outputs;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      (void)place(emission, SegmentKind::output, node.outputs[i], output_layouts_[i]);
+    }
+  }
+
+  const NodeCase& case_;
+  PlanOptions options_;
+  Graph graph_;
+  Assumptions assumptions_{SymbolValues{}};
+  NodeId node_ = no_node;
+  Structure structure_;
+  Program program_;
+  std::vector<Tensor> placed_inputs_;
+  std::vector<Layout> output_layouts_;
+};
+
+double element_difference(double result, double expected) {
+  if (std::isnan(result) || std::isnan(expected)) {
+    return std::isnan(result) && std::isnan(expected) ? 0 : std::numeric_limits<double>::infinity();
+  }
+  return result == expected ? 0 : std::abs(result - expected);
+}
+
+}  // namespace
+
+const VulkanDevice& test_device() {
+  static const VulkanDevice device = [] {
+    const char* chosen = std::getenv("LAPILLI_TEST_DEVICE");
+    DeviceOptions options;
+    options.selector = chosen != nullptr ? chosen : "llvmpipe";
+    options.validation = true;
+    options.pipeline_cache = false;
+    return VulkanDevice::open(options);
+  }();
+  return device;
+}
+
+std::vector<Tensor> run_node(const NodeCase& node_case) { return NodeProgram(node_case).run(); }
+
+double relative_error(const Tensor& result, const Tensor& expected) {
+  if (result.shape() != expected.shape()) return std::numeric_limits<double>::infinity();
+  if (!is_floating_point(expected.dtype())) {
+    return std::ranges::equal(result.bytes(), expected.bytes()) ? 0 : 1;
+  }
+  const Tensor left = converted(result, DType::float64), right = converted(expected, DType::float64);
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < left.elements<double>().size(); ++i) {
+    const double a = left.elements<double>()[i], b = right.elements<double>()[i];
+    difference += std::pow(element_difference(a, b), 2);
+    if (std::isfinite(b)) norm += b * b;
+  }
+  return norm == 0 ? std::sqrt(difference) : std::sqrt(difference / norm);
+}
+
+void expect_matches_host(NodeCase node_case, double tolerance) {
+  for (Tensor& tensor : node_case.inputs) {
+    if (node_case.precision == Precision::float16 && tensor.dtype() == DType::float32) {
+      tensor = converted(converted(tensor, DType::float16), DType::float32);
+    }
+  }
+  const std::vector<Tensor> expected = node_case.op->evaluate(node_case.inputs);
+  NodeProgram program(node_case);
+  const std::vector<Tensor> results = program.run(), again = program.run();
+  ASSERT_EQ(results.size(), expected.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    EXPECT_EQ(results[i].shape(), expected[i].shape()) << "output " << i;
+    EXPECT_LE(relative_error(results[i], expected[i]), is_floating_point(expected[i].dtype()) ? tolerance : 0)
+        << "output " << i << " of " << node_case.op->name() << " " << node_case.op->attributes();
+    EXPECT_TRUE(std::ranges::equal(results[i].bytes(), again[i].bytes())) << "output " << i << " differs between runs";
+  }
+  EXPECT_EQ(test_device().validation_messages(), std::vector<std::string>{});
+}
+
+Tensor random_tensor(DType dtype, std::vector<std::int64_t> shape, double low, double high, std::uint32_t seed) {
+  Tensor tensor = Tensor::allocate(DType::float64, std::move(shape));
+  std::mt19937 generator(seed);
+  for (double& element : tensor.mutable_elements<double>()) {
+    element = low + (high - low) * (static_cast<double>(generator()) * 0x1p-32);
+  }
+  return converted(tensor, dtype);
+}
+
+Tensor float_tensor(std::vector<std::int64_t> shape, const std::vector<float>& values) {
+  return Tensor::of<float>(DType::float32, std::move(shape), values);
+}
+
+Tensor integer_tensor(std::vector<std::int64_t> shape, const std::vector<std::int64_t>& values) {
+  return Tensor::of<std::int64_t>(DType::int64, std::move(shape), values);
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  const Tensor floats = converted(tensor, DType::float32);
+  return {floats.elements<float>().begin(), floats.elements<float>().end()};
+}
+
+std::vector<std::int64_t> integers_of(const Tensor& tensor) {
+  const Tensor integers = converted(tensor, DType::int64);
+  return {integers.elements<std::int64_t>().begin(), integers.elements<std::int64_t>().end()};
+}
+
+}  // namespace lapilli::testing

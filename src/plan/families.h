@@ -51,6 +51,7 @@ void emit_pointwise(const Node& node, Emission& emission);
 void emit_movement(const Node& node, Emission& emission);
 LayoutChoice choose_movement_layouts(const LayoutQuery& query);
 void emit_gather(const Node& node, Emission& emission);
+void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);

@@ -1,18 +1,40 @@
-# lapilli_folder(NAME [LINK target ...]): the folder's own .cpp files as an object library lapilli_NAME, collected into
-# the library lapilli. LINK names the folders above it and outside libraries that it may use, and nothing else.
+# lapilli_folder(NAME [SEPARATE] [LINK target ...]): the folder's own .cpp files as an object library lapilli_NAME,
+# collected into the library lapilli unless it is SEPARATE. LINK names the folders above it and outside libraries that
+# it may use, and nothing else.
 function(lapilli_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE" "" "LINK")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_library(lapilli_${name} OBJECT ${sources})
   target_link_libraries(lapilli_${name} PUBLIC lapilli_settings ${arg_LINK})
-  set_property(GLOBAL APPEND PROPERTY lapilli_folders lapilli_${name})
+  if(NOT arg_SEPARATE)
+    set_property(GLOBAL APPEND PROPERTY lapilli_folders lapilli_${name})
+  endif()
 endfunction()
 
-# lapilli_test(NAME SOURCES file ... [LINK target ...]): a GoogleTest program whose cases ctest knows one by one.
+# lapilli_test(NAME [SLOW] SOURCES file ... [LINK target ...]): a GoogleTest program whose cases ctest knows one by one.
+# SLOW leaves it out of the run with sanitizers.
 function(lapilli_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE lapilli_settings ${arg_LINK} GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+  if(arg_SLOW)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS checked)
+    set_property(GLOBAL APPEND PROPERTY lapilli_checked_tests ${name})
+  endif()
+endfunction()
+
+# lapilli_fuzzer(NAME SOURCES file ... [LINK target ...]): a libFuzzer program in fuzzers/ of the build folder. Its seeds
+# are tests/fuzz/corpus/NAME. Exists only with LAPILLI_FUZZERS.
+function(lapilli_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  if(LAPILLI_FUZZERS)
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE lapilli_settings ${arg_LINK})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+    set_property(GLOBAL APPEND PROPERTY lapilli_fuzzers ${name})
+  endif()
 endfunction()

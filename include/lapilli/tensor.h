@@ -53,7 +53,12 @@ class Tensor {
   /// For the one who allocated the tensor and has not given it away. Throws Error (internal) for a view.
   [[nodiscard]] std::span<std::byte> mutable_bytes();
 
-  /// Elements as T. Throws Error (invalid_argument) when T is not what stores dtype().
+  /// This tensor, or a copy of it where the elements are not aligned for their type: views into a file may lie at any
+  /// byte. Call it before `elements` on a tensor that came from a file.
+  [[nodiscard]] Tensor aligned() const;
+
+  /// Elements as T. Throws Error (invalid_argument) when T is not what stores dtype(), and Error (internal) when they
+  /// are not aligned.
   template <class T>
   [[nodiscard]] std::span<const T> elements() const;
   template <class T>

@@ -3,7 +3,7 @@
 namespace lapilli {
 
 std::uint16_t Half::from_float(float value) noexcept {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16U) & 0x8000U;
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   if (magnitude > 0x7F800000U) return static_cast<std::uint16_t>(sign | 0x7E00U);   // NaN
@@ -35,7 +35,7 @@ Half::operator float() const noexcept {
 }
 
 BFloat16::BFloat16(float value) noexcept {
-  const std::uint32_t raw = std::bit_cast<std::uint32_t>(value);
+  const auto raw = std::bit_cast<std::uint32_t>(value);
   if ((raw & 0x7FFFFFFFU) > 0x7F800000U) {
     bits = static_cast<std::uint16_t>((raw >> 16U) | 0x40U);
   } else {

@@ -19,7 +19,9 @@ namespace {
 
 class FileDescriptor {
  public:
-  explicit FileDescriptor(const std::filesystem::path& path) : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  // Not blocking, so that a pipe is refused rather than waited for.
+  explicit FileDescriptor(const std::filesystem::path& path)
+      : value_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (value_ < 0) fail_with_errno(path, errno);
   }
   FileDescriptor(const FileDescriptor&) = delete;

@@ -1,5 +1,7 @@
 #include "lapilli/tensor.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "base/text.h"
 
@@ -29,8 +31,9 @@ Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) {
   if (dtype == DType::string)
     return of_strings(std::move(shape), std::vector<std::string>(static_cast<std::size_t>(count)));
   const std::size_t size = byte_count(dtype, count);
-  // 64-bit words, so that elements of every type are aligned.
-  auto storage = std::make_shared<std::vector<std::uint64_t>>(divide_up(size, std::size_t{8}));
+  // 64-bit words, so that elements of every type are aligned; at least one, so that no elements have an address too.
+  auto storage =
+      std::make_shared<std::vector<std::uint64_t>>(std::max(divide_up(size, std::size_t{8}), std::size_t{1}));
   auto* data = reinterpret_cast<std::byte*>(storage->data());
   Tensor result = view(dtype, std::move(shape), {data, size}, std::move(storage));
   result.writable_ = data;
@@ -77,6 +80,14 @@ std::span<const std::string> Tensor::strings() const {
   return *static_cast<const std::vector<std::string>*>(owner_.get());
 }
 
+Tensor Tensor::aligned() const {
+  const std::size_t size = bit_width(dtype_) / 8;
+  if (size <= 1 || reinterpret_cast<std::uintptr_t>(bytes_.data()) % size == 0) return *this;
+  Tensor copy = allocate(dtype_, shape_);
+  std::ranges::copy(bytes_, copy.mutable_bytes().begin());
+  return copy;
+}
+
 Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const {
   if (lapilli::element_count(shape) != element_count_) {
     fail(ErrorCode::invalid_argument, "shape {} cannot become {}: the element counts differ", shape_text(shape_),
@@ -92,6 +103,8 @@ void Tensor::require_element_size(std::size_t size) const {
     fail(ErrorCode::invalid_argument, "the {} elements of shape {} were asked for as {} bytes each",
          to_string(dtype_), shape_text(shape_), size);
   }
+  if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % size != 0)
+    fail(ErrorCode::internal, "the elements of a view are not aligned; Tensor::aligned() gives those that are");
 }
 
 }  // namespace lapilli

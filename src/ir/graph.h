@@ -41,6 +41,8 @@ class Graph {
   ValueId add_input(std::string name, Fact fact);
   /// A value with known elements and no producer.
   ValueId add_constant(std::string name, Tensor tensor);
+  /// A value without a producer whose elements are known, as numbers or as expressions of sizes.
+  ValueId add_known(std::string name, Fact fact) { return add_value(std::move(name), std::move(fact), no_node); }
   /// Appends a node; the facts of its outputs are inferred, and folded to constants where all inputs are known and
   /// the result is small. `output_names` may be shorter than the outputs. Errors name the first origin.
   std::vector<ValueId> add_node(OperatorPointer op, std::vector<ValueId> inputs, std::vector<std::string> origins,

@@ -197,6 +197,12 @@ std::vector<Region> Slice::regions(std::span<const Fact> /*inputs*/, Assumptions
   return {region};
 }
 
+bool Slice::takes_all(std::span<const Dim> shape) const {
+  return std::ranges::equal(shape, size_) &&
+         std::ranges::all_of(start_, [](const Dim& dim) { return dim == Dim(0); }) &&
+         std::ranges::all_of(step_, [](const Dim& dim) { return dim == Dim(1); });
+}
+
 std::string Concat::attributes() const { return std::format("axis {}", axis_); }
 
 Shape Concat::output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const {

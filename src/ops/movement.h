@@ -64,6 +64,8 @@ class Slice final : public Movement {
   [[nodiscard]] std::string attributes() const override;
   [[nodiscard]] Shape output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const override;
   [[nodiscard]] std::vector<Region> regions(std::span<const Fact> inputs, Assumptions& assumptions) const override;
+  /// Whether it takes every element of an input of this shape, in order.
+  [[nodiscard]] bool takes_all(std::span<const Dim> shape) const;
 
  private:
   std::vector<Dim> start_, size_, step_;

@@ -207,6 +207,24 @@ JoinedChain join_chains(const PointwiseChain& first, const PointwiseChain& secon
   return joined;
 }
 
+PointwiseChain with_immediate(const PointwiseChain& chain, std::uint8_t position, Immediate immediate) {
+  PointwiseChain result = chain;
+  --result.input_count;
+  // One input less and one immediate more: steps keep their numbers.
+  result.immediates.push_back(immediate);
+  const auto number = static_cast<std::uint8_t>(result.first_step() - 1);
+  for (PointwiseStep& step : result.steps) {
+    for (std::uint8_t& argument : step.arguments) {
+      if (argument == position) {
+        argument = number;
+      } else if (argument > position && argument < chain.first_step()) {
+        --argument;
+      }
+    }
+  }
+  return result;
+}
+
 Shape broadcast(std::span<const Shape> shapes, Assumptions& assumptions) {
   std::size_t rank = 0;
   for (const Shape& shape : shapes) rank = std::max(rank, shape.size());

@@ -84,6 +84,9 @@ struct JoinedChain {
 };
 JoinedChain join_chains(const PointwiseChain& first, const PointwiseChain& second, std::uint8_t position);
 
+/// The chain with its input `position` replaced by a number; later inputs move up by one.
+PointwiseChain with_immediate(const PointwiseChain& chain, std::uint8_t position, Immediate immediate);
+
 /// The shape that all shapes broadcast to, by the rules of NumPy. Throws Error (invalid_model).
 Shape broadcast(std::span<const Shape> shapes, Assumptions& assumptions);
 

@@ -3,21 +3,22 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
+#include "lapilli/precision.h"
 #include "plan/layout.h"
 #include "plan/structure.h"
 #include "program/device_traits.h"
 
 namespace lapilli {
 
-/// The type in which floating-point values lie in memory between kernels. Arithmetic is float32 in both.
-enum class Precision : std::uint8_t { float32, float16 };
-
 struct PlanOptions {
   Precision precision = Precision::float32;
   bool channels_last = true;  ///< convolutions keep their channels innermost
+  /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
+  std::string contraction_variant;
 };
 
 /// What families write into while a structure is made: placements are there, dispatches are added.

@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "base/failure.h"
+#include "ops/contraction.h"
 #include "ops/gather.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
@@ -23,6 +24,8 @@ const auto& family_table() {
       Family{typeid(Concat), choose_movement_layouts, emit_movement},
       Family{typeid(Expand), choose_movement_layouts, emit_movement},
       Family{typeid(Pad), choose_movement_layouts, emit_movement},
+      Family{typeid(MatMul), choose_contraction_layouts, emit_contraction},
+      Family{typeid(Convolution), choose_contraction_layouts, emit_contraction},
       Family{typeid(Window), follow_inputs, emit_window},
       Family{typeid(Reduction), follow_inputs, emit_reduction},
       Family{typeid(ExtremeIndex), follow_inputs, emit_extreme_index},

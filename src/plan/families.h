@@ -50,6 +50,8 @@ LayoutChoice require_row_major(const LayoutQuery& query);
 void emit_pointwise(const Node& node, Emission& emission);
 void emit_movement(const Node& node, Emission& emission);
 LayoutChoice choose_movement_layouts(const LayoutQuery& query);
+void emit_contraction(const Node& node, Emission& emission);
+LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
 void emit_gather(const Node& node, Emission& emission);
 void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);

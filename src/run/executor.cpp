@@ -17,7 +17,7 @@ constexpr bool always_verify = false;
 constexpr bool always_verify = true;
 #endif
 
-std::shared_ptr<const Program> verified(const Device& device, std::shared_ptr<const Program> program) {
+std::shared_ptr<const Program> verified(const VulkanDevice& device, std::shared_ptr<const Program> program) {
   if (always_verify || device.validation()) verify(*program, device.traits());
   return program;
 }
@@ -38,7 +38,7 @@ void check_sizes(const char* what, std::span<const Span> given, const std::vecto
 
 }  // namespace
 
-Executor::Executor(Device device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program)
+Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program)
     : device_(std::move(device)),
       constants_(std::move(constants)),
       program_(verified(device_, std::move(program))),

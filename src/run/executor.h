@@ -23,7 +23,7 @@ class Executor {
  public:
   /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one is
   /// to blame; with validation on, or in a debug build, what verify(program, traits) finds.
-  Executor(Device device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
+  Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
 
   /// One run: inputs[i] is read for Program::inputs[i], outputs[i] is written for Program::outputs[i].
   /// Throws Error (invalid_argument) when a number or a size is wrong, (device_lost) when the driver gives up.
@@ -51,7 +51,7 @@ class Executor {
   [[nodiscard]] std::uint64_t device_bytes() const noexcept { return memory_.device_bytes(); }
 
  private:
-  Device device_;
+  VulkanDevice device_;
   std::shared_ptr<ResidentConstants> constants_;
   std::shared_ptr<const Program> program_;
   std::vector<std::shared_ptr<const Pipeline>> pipelines_;

@@ -43,7 +43,7 @@ PortMemory port_range(const Program& program, const std::vector<BufferRange>& se
 
 }  // namespace
 
-ProgramMemory::ProgramMemory(const Device& device, ResidentConstants& constants, const Program& program)
+ProgramMemory::ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program)
     : segments_(program.segments.size()) {
   const std::vector<BufferRange> resident = constants.make_resident(program);
   for (std::size_t i = 0; i < resident.size(); ++i) segments_[program.constants[i].segment] = resident[i];
@@ -53,7 +53,7 @@ ProgramMemory::ProgramMemory(const Device& device, ResidentConstants& constants,
   outputs_ = make_ports(device, program, program.outputs, MemoryKind::readback);
 }
 
-void ProgramMemory::allocate_segments(const Device& device, const Program& program) {
+void ProgramMemory::allocate_segments(const VulkanDevice& device, const Program& program) {
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     const Segment& segment = program.segments[i];
     if (segment.size == 0 || segment.kind == SegmentKind::constant) continue;
@@ -66,7 +66,7 @@ void ProgramMemory::allocate_segments(const Device& device, const Program& progr
   }
 }
 
-void ProgramMemory::upload_parameters(const Device& device, const Program& program) {
+void ProgramMemory::upload_parameters(const VulkanDevice& device, const Program& program) {
   if (program.parameters.empty()) return;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     if (program.segments[i].kind != SegmentKind::parameters) continue;
@@ -83,7 +83,7 @@ void ProgramMemory::upload_parameters(const Device& device, const Program& progr
   }
 }
 
-std::vector<PortMemory> ProgramMemory::make_ports(const Device& device, const Program& program,
+std::vector<PortMemory> ProgramMemory::make_ports(const VulkanDevice& device, const Program& program,
                                                   const std::vector<Port>& ports, MemoryKind staging) {
   const bool input = staging == MemoryKind::staging;
   std::vector<PortMemory> memory;

@@ -27,7 +27,7 @@ struct PortMemory {
 /// them. Constants are only referred to.
 class ProgramMemory {
  public:
-  ProgramMemory(const Device& device, ResidentConstants& constants, const Program& program);
+  ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program);
 
   /// The whole of a segment; an empty range for one of no bytes.
   [[nodiscard]] const BufferRange& segment(std::uint32_t index) const { return segments_.at(index); }
@@ -38,9 +38,9 @@ class ProgramMemory {
   [[nodiscard]] std::uint64_t device_bytes() const noexcept { return device_bytes_; }
 
  private:
-  void allocate_segments(const Device& device, const Program& program);
-  void upload_parameters(const Device& device, const Program& program);
-  [[nodiscard]] std::vector<PortMemory> make_ports(const Device& device, const Program& program,
+  void allocate_segments(const VulkanDevice& device, const Program& program);
+  void upload_parameters(const VulkanDevice& device, const Program& program);
+  [[nodiscard]] std::vector<PortMemory> make_ports(const VulkanDevice& device, const Program& program,
                                                    const std::vector<Port>& ports, MemoryKind staging);
 
   std::vector<std::unique_ptr<Buffer>> buffers_;  // ranges point to them

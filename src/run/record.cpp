@@ -65,7 +65,7 @@ void record_outputs(Recording& recording, const ProgramMemory& memory) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const Device& device, const Program& program) {
+std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& device, const Program& program) {
   try {
     return device.pipelines(program.pipelines);
   } catch (const Error&) {
@@ -80,7 +80,7 @@ std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const Device& device
   }
 }
 
-Recording record(const Device& device, const Program& program, const ProgramMemory& memory,
+Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
                  std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing) {
   Recording recording(device, size_of(program, pipelines, timing));
   if (timing == Timing::whole_run) recording.timestamp();

@@ -17,10 +17,10 @@ enum class Timing : std::uint8_t {
 };
 
 /// The pipelines of `program`, in its order. An Error names the node that needs the one that failed.
-std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const Device& device, const Program& program);
+std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& device, const Program& program);
 
 /// Records one run of `program`: copies of staged inputs, its steps, copies of outputs for the host.
-Recording record(const Device& device, const Program& program, const ProgramMemory& memory,
+Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
                  std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing);
 
 }  // namespace lapilli

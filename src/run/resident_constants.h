@@ -19,7 +19,7 @@ namespace lapilli {
 /// Constants are the same when source memory, element type and packing are. Their sources are kept alive.
 class ResidentConstants {
  public:
-  explicit ResidentConstants(Device device) : device_(std::move(device)) {}
+  explicit ResidentConstants(VulkanDevice device) : device_(std::move(device)) {}
   ResidentConstants(const ResidentConstants&) = delete;
   ResidentConstants& operator=(const ResidentConstants&) = delete;
 
@@ -41,7 +41,7 @@ class ResidentConstants {
   static Key key_of(const Program& program, const Constant& constant);
   void upload_new(const Program& program, const std::vector<const Constant*>& constants);
 
-  Device device_;
+  VulkanDevice device_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Buffer>> blocks_;  ///< entries point to them
   std::map<Key, Entry> entries_;

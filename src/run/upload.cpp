@@ -13,7 +13,7 @@ constexpr std::uint64_t staging_bytes = std::uint64_t{64} << 20U;
 constexpr std::uint64_t staging_alignment = 64;
 
 /// Copies as many of `uploads` as fit through `staging`; returns how many these were, at least one.
-std::size_t upload_some(const Device& device, const Buffer& staging, std::span<const Upload> uploads) {
+std::size_t upload_some(const VulkanDevice& device, const Buffer& staging, std::span<const Upload> uploads) {
   Recording recording(device, {});
   std::uint64_t used = 0;
   std::size_t count = 0;
@@ -35,7 +35,7 @@ std::size_t upload_some(const Device& device, const Buffer& staging, std::span<c
 
 }  // namespace
 
-void upload(const Device& device, std::span<const Upload> uploads) {
+void upload(const VulkanDevice& device, std::span<const Upload> uploads) {
   std::vector<Upload> staged;
   std::uint64_t largest = 0;
   std::uint64_t total = 0;

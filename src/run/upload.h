@@ -17,6 +17,6 @@ struct Upload {
 
 /// Does all uploads and returns when work submitted later sees them: in place where the host can write the buffer,
 /// through a staging buffer elsewhere.
-void upload(const Device& device, std::span<const Upload> uploads);
+void upload(const VulkanDevice& device, std::span<const Upload> uploads);
 
 }  // namespace lapilli

@@ -25,7 +25,7 @@ enum class MemoryKind : std::uint8_t {
 class Buffer {
  public:
   Buffer() = default;
-  /// Made by Device::allocate.
+  /// Made by VulkanDevice::allocate.
   Buffer(std::shared_ptr<DeviceState> device, std::uint64_t size, MemoryKind kind);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;

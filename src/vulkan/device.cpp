@@ -51,7 +51,7 @@ void finish(DeviceState& state, const DeviceOptions& options) {
 
 }  // namespace
 
-Device Device::open(const DeviceOptions& options) {
+VulkanDevice VulkanDevice::open(const DeviceOptions& options) {
   auto state = std::make_shared<DeviceState>();
   state->instance = std::make_unique<Instance>(options);
   state->validation = options.validation;
@@ -67,10 +67,10 @@ Device Device::open(const DeviceOptions& options) {
     state->queue = *state->device.getQueue(state->plan.queue_family, 0);
     finish(*state, options);
   });
-  return Device(std::move(state));
+  return VulkanDevice(std::move(state));
 }
 
-Device Device::wrap(const ExternalDevice& external, const DeviceOptions& options) {
+VulkanDevice VulkanDevice::wrap(const ExternalDevice& external, const DeviceOptions& options) {
   if (external.instance == nullptr || external.physical_device == nullptr || external.device == nullptr ||
       external.queue == nullptr) {
     fail(ErrorCode::invalid_argument, "a lent device needs an instance, a physical device, a device and a queue");
@@ -87,10 +87,10 @@ Device Device::wrap(const ExternalDevice& external, const DeviceOptions& options
     if (external.queue_mutex) state->queue_mutex = external.queue_mutex;
     finish(*state, options);
   });
-  return Device(std::move(state));
+  return VulkanDevice(std::move(state));
 }
 
-ExternalDevice Device::lend() const {
+ExternalDevice VulkanDevice::lend() const {
   const VkInstance instance = *state_->instance->handle();
   const VkPhysicalDevice physical_device = *state_->physical_device;
   const VkDevice device = *state_->device;
@@ -99,19 +99,19 @@ ExternalDevice Device::lend() const {
   return {instance, physical_device, device, state_->queue, enabled, state_->queue_mutex};
 }
 
-std::vector<DeviceSnapshot> Device::list(const DeviceOptions& options) {
+std::vector<DeviceSnapshot> VulkanDevice::list(const DeviceOptions& options) {
   const Instance instance(options);
   return guard("listing devices", [&] { return read_snapshots(instance.physical_devices()); });
 }
 
-const DeviceTraits& Device::traits() const noexcept { return state_->plan.traits; }
-const DevicePlan& Device::plan() const noexcept { return state_->plan; }
-const DeviceSnapshot& Device::snapshot() const noexcept { return state_->snapshot; }
-const std::string& Device::notice() const noexcept { return state_->notice; }
+const DeviceTraits& VulkanDevice::traits() const noexcept { return state_->plan.traits; }
+const DevicePlan& VulkanDevice::plan() const noexcept { return state_->plan; }
+const DeviceSnapshot& VulkanDevice::snapshot() const noexcept { return state_->snapshot; }
+const std::string& VulkanDevice::notice() const noexcept { return state_->notice; }
 
-Buffer Device::allocate(std::uint64_t bytes, MemoryKind kind) const { return {state_, bytes, kind}; }
+Buffer VulkanDevice::allocate(std::uint64_t bytes, MemoryKind kind) const { return {state_, bytes, kind}; }
 
-std::shared_ptr<const Pipeline> Device::pipeline(const PipelineSpec& spec) const {
+std::shared_ptr<const Pipeline> VulkanDevice::pipeline(const PipelineSpec& spec) const {
   {
     const std::scoped_lock lock(state_->pipelines_mutex);
     const auto found = state_->pipelines.find(spec);
@@ -124,7 +124,7 @@ std::shared_ptr<const Pipeline> Device::pipeline(const PipelineSpec& spec) const
   return state_->pipelines.try_emplace(spec, std::move(made)).first->second;
 }
 
-std::vector<std::shared_ptr<const Pipeline>> Device::pipelines(std::span<const PipelineSpec> specs) const {
+std::vector<std::shared_ptr<const Pipeline>> VulkanDevice::pipelines(std::span<const PipelineSpec> specs) const {
   const std::set<PipelineSpec> distinct(specs.begin(), specs.end());
   const std::vector<PipelineSpec> wanted(distinct.begin(), distinct.end());
   parallel_for(wanted.size(), [&](std::size_t i) { (void)pipeline(wanted[i]); });
@@ -134,8 +134,8 @@ std::vector<std::shared_ptr<const Pipeline>> Device::pipelines(std::span<const P
   return result;
 }
 
-bool Device::validation() const noexcept { return state_->validation; }
+bool VulkanDevice::validation() const noexcept { return state_->validation; }
 
-std::vector<std::string> Device::validation_messages() const { return state_->instance->log().messages(); }
+std::vector<std::string> VulkanDevice::validation_messages() const { return state_->instance->log().messages(); }
 
 }  // namespace lapilli

@@ -10,7 +10,7 @@
 #include "program/device_traits.h"
 #include "program/program.h"
 #include "vulkan/buffer.h"
-#include "vulkan/device_options.h"
+#include "lapilli/device_options.h"
 #include "vulkan/device_plan.h"
 #include "vulkan/device_snapshot.h"
 #include "vulkan/pipeline.h"
@@ -35,14 +35,14 @@ struct ExternalDevice {
 
 /// A logical device with its queue, memory and pipelines. A handle: copies are the same device, which lives until the
 /// last copy and the last Buffer made from it are gone. All member functions are safe to call from several threads.
-class Device {
+class VulkanDevice {
  public:
   /// Opens the device that options.selector asks for. Throws Error (no_device) when there is no Vulkan, no device, none
   /// that matches or none with what Lapilli needs; the text says which and what there is.
-  static Device open(const DeviceOptions& options);
+  static VulkanDevice open(const DeviceOptions& options);
 
   /// Uses a device that the application made. Of `options`, the pipeline cache, the restrictions and the loader count.
-  static Device wrap(const ExternalDevice& external, const DeviceOptions& options);
+  static VulkanDevice wrap(const ExternalDevice& external, const DeviceOptions& options);
 
   /// All physical devices, in the order of their indices. Throws like open, but an empty list is no error.
   static std::vector<DeviceSnapshot> list(const DeviceOptions& options);
@@ -76,7 +76,7 @@ class Device {
   [[nodiscard]] const std::shared_ptr<DeviceState>& state() const noexcept { return state_; }
 
  private:
-  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
+  explicit VulkanDevice(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
 
   std::shared_ptr<DeviceState> state_;
 };

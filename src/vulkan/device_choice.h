@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "vulkan/device_options.h"
+#include "lapilli/device_options.h"
 #include "vulkan/device_snapshot.h"
 
 namespace lapilli {

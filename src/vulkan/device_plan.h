@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "program/device_traits.h"
-#include "vulkan/device_options.h"
+#include "lapilli/device_options.h"
 #include "vulkan/device_snapshot.h"
 
 namespace lapilli {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "vulkan/device_options.h"
+#include "lapilli/device_options.h"
 #include "vulkan/device_snapshot.h"
 #include "vulkan/hpp.h"
 #include "vulkan/loader.h"

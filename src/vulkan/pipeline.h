@@ -9,7 +9,7 @@ namespace lapilli {
 
 struct DeviceState;
 
-/// A compiled compute pipeline with its layout. Made by Device::pipeline; does not keep its device. Immutable.
+/// A compiled compute pipeline with its layout. Made by VulkanDevice::pipeline; does not keep its device. Immutable.
 class Pipeline {
  public:
   struct Handles;

@@ -52,7 +52,7 @@ vk::raii::DescriptorPool make_descriptor_pool(const vk::raii::Device& device, co
 
 }  // namespace
 
-Recording::Recording(const Device& device, const RecordingSize& size) : handles_(std::make_unique<Handles>()) {
+Recording::Recording(const VulkanDevice& device, const RecordingSize& size) : handles_(std::make_unique<Handles>()) {
   handles_->device = device.state();
   const vk::raii::Device& logical = handles_->device->device;
   const DevicePlan& plan = handles_->device->plan;

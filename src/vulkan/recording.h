@@ -27,7 +27,7 @@ constexpr Stage operator|(Stage a, Stage b) { return static_cast<Stage>(static_c
 /// and pipelines it names must outlive it, as must the end of its execution. For one thread at a time.
 class Recording {
  public:
-  Recording(const Device& device, const RecordingSize& size);
+  Recording(const VulkanDevice& device, const RecordingSize& size);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
@@ -60,7 +60,7 @@ class Recording {
 /// Submits recordings and waits for them. For one thread at a time; any number of them share a device.
 class Timeline {
  public:
-  explicit Timeline(const Device& device);
+  explicit Timeline(const VulkanDevice& device);
   Timeline(Timeline&&) noexcept;
   Timeline& operator=(Timeline&&) noexcept;
   /// Waits for what was submitted.

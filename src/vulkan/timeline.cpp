@@ -25,7 +25,7 @@ struct Timeline::Handles {
   std::uint64_t complete = 0;   ///< value known to be reached
 };
 
-Timeline::Timeline(const Device& device) : handles_(std::make_unique<Handles>()) {
+Timeline::Timeline(const VulkanDevice& device) : handles_(std::make_unique<Handles>()) {
   handles_->device = device.state();
   guard("timeline semaphore", [&] { handles_->semaphore = make_semaphore(handles_->device->device); });
 }

@@ -40,7 +40,7 @@ TEST(Half, AgreesWithTheCompilerEverywhere) {
     ASSERT_EQ(static_cast<float>(half), judge) << bits;
   }
   for (std::uint64_t bits = 0; bits < 0x100000000ULL; bits += 1021) {
-    const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     if (std::isnan(value)) continue;
     ASSERT_EQ(Half(value).bits, std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) << bits;
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "lapilli/error.h"
@@ -21,6 +22,23 @@ TEST(Tensor, HoldsElements) {
 TEST(Tensor, PacksNarrowTypes) {
   EXPECT_EQ(byte_count(DType::int4, 3), 2U);
   EXPECT_EQ(Tensor::allocate(DType::uint4, {5}).bytes().size(), 3U);
+}
+
+TEST(Tensor, HoldsNoElements) {
+  Tensor tensor = Tensor::allocate(DType::float32, {0, 3});
+  EXPECT_TRUE(tensor.mutable_bytes().empty());
+  EXPECT_TRUE(Tensor().aligned().bytes().empty());
+}
+
+TEST(Tensor, CopiesUnalignedViews) {
+  alignas(4) std::array<std::byte, 9> bytes{};
+  const float value = 1.5F;
+  std::memcpy(bytes.data() + 5, &value, sizeof(value));
+  const Tensor unaligned = Tensor::view(DType::float32, {1}, std::span(bytes).subspan(5, 4), nullptr);
+  EXPECT_THROW((void)unaligned.elements<float>(), Error);
+  EXPECT_EQ(unaligned.aligned().elements<float>()[0], 1.5F);
+  const Tensor aligned = Tensor::view(DType::float32, {1}, std::span(bytes).subspan(4, 4), nullptr);
+  EXPECT_EQ(aligned.aligned().bytes().data(), aligned.bytes().data());
 }
 
 TEST(Tensor, RefusesWhatCannotBe) {

@@ -32,13 +32,13 @@ std::vector<float> expected(std::span<const float> x, std::span<const float> w) 
 
 struct Fixture {
   explicit Fixture(const DeviceOptions& options = quiet_options())
-      : device(Device::open(options)), constants(std::make_shared<ResidentConstants>(device)) {}
+      : device(VulkanDevice::open(options)), constants(std::make_shared<ResidentConstants>(device)) {}
 
   Executor executor(Program program) const {
     return {device, constants, std::make_shared<const Program>(std::move(program))};
   }
 
-  Device device;
+  VulkanDevice device;
   std::shared_ptr<ResidentConstants> constants;
 };
 

@@ -18,7 +18,7 @@ DeviceOptions validated() {
 const std::vector<float> weights(300, 1.5F);
 
 void run_all(const DeviceOptions& options) {
-  const Device device = Device::open(options);
+  const VulkanDevice device = VulkanDevice::open(options);
   {
     const auto constants = std::make_shared<ResidentConstants>(device);
     Executor executor(device, constants,
@@ -42,7 +42,7 @@ TEST(Validation, IsSilentWhenAllIsStaged) {
 
 // The silence above means something only if a missing barrier is heard.
 TEST(Validation, HearsAMissingBarrier) {
-  const Device device = Device::open(validated());
+  const VulkanDevice device = VulkanDevice::open(validated());
   const auto constants = std::make_shared<ResidentConstants>(device);
   const Program program = scale_add_program(device.traits(), weights, false);
   const auto pipelines = make_pipelines(device, program);
@@ -53,7 +53,7 @@ TEST(Validation, HearsAMissingBarrier) {
 }
 
 TEST(Validation, VerifiesTheProgramFirst) {
-  const Device device = Device::open(validated());
+  const VulkanDevice device = VulkanDevice::open(validated());
   const auto constants = std::make_shared<ResidentConstants>(device);
   EXPECT_THROW(Executor(device, constants,
                         std::make_shared<const Program>(scale_add_program(device.traits(), weights, false))),

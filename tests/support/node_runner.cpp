@@ -148,14 +148,14 @@ double element_difference(double result, double expected) {
 
 }  // namespace
 
-const Device& test_device() {
-  static const Device device = [] {
+const VulkanDevice& test_device() {
+  static const VulkanDevice device = [] {
     const char* chosen = std::getenv("LAPILLI_TEST_DEVICE");
     DeviceOptions options;
     options.selector = chosen != nullptr ? chosen : "llvmpipe";
     options.validation = true;
     options.pipeline_cache = false;
-    return Device::open(options);
+    return VulkanDevice::open(options);
   }();
   return device;
 }

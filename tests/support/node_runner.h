@@ -11,7 +11,7 @@
 namespace lapilli::testing {
 
 /// The device of the tests, validation layers on: LAPILLI_TEST_DEVICE, or llvmpipe.
-const Device& test_device();
+const VulkanDevice& test_device();
 
 /// One operator with its inputs. `layouts` says how inputs lie in device memory; row-major where it ends.
 struct NodeCase {

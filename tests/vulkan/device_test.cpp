@@ -34,7 +34,7 @@ class Environment {
 
 std::string refusal(const DeviceOptions& options) {
   try {
-    (void)Device::open(options);
+    (void)VulkanDevice::open(options);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::no_device);
     return error.what();
@@ -42,7 +42,7 @@ std::string refusal(const DeviceOptions& options) {
   return "";
 }
 
-TEST(Device, SaysThatThereIsNoVulkan) {
+TEST(VulkanDevice, SaysThatThereIsNoVulkan) {
   DeviceOptions options = plain();
   options.loader = "libvulkan_that_is_not_there.so.1";
   EXPECT_NE(refusal(options).find("no Vulkan on this machine"), std::string::npos);
@@ -50,39 +50,39 @@ TEST(Device, SaysThatThereIsNoVulkan) {
   EXPECT_NE(refusal(options).find("vkGetInstanceProcAddr"), std::string::npos);
 }
 
-TEST(Device, SaysThatThereIsNoDriver) {
+TEST(VulkanDevice, SaysThatThereIsNoDriver) {
   const Environment drivers("VK_DRIVER_FILES", "/nonexistent/driver.json");
   EXPECT_NE(refusal(plain()).find("no driver"), std::string::npos);
 }
 
-TEST(Device, SaysWhatThereIsWhenNothingMatches) {
+TEST(VulkanDevice, SaysWhatThereIsWhenNothingMatches) {
   DeviceOptions options = plain();
   options.selector = "voodoo";
   const std::string text = refusal(options);
   EXPECT_NE(text.find("voodoo"), std::string::npos);
-  for (const DeviceSnapshot& device : Device::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
+  for (const DeviceSnapshot& device : VulkanDevice::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
 }
 
-TEST(Device, OpensAgainAndAgain) {
+TEST(VulkanDevice, OpensAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
-    const Device device = Device::open(plain());
+    const VulkanDevice device = VulkanDevice::open(plain());
     EXPECT_EQ(device.traits().name, device.snapshot().name);
     EXPECT_EQ(device.traits().software, !device.notice().empty());
   }
 }
 
-TEST(Device, BuffersOutliveTheHandle) {
+TEST(VulkanDevice, BuffersOutliveTheHandle) {
   Buffer buffer;
   {
-    const Device device = Device::open(plain());
+    const VulkanDevice device = VulkanDevice::open(plain());
     buffer = device.allocate(100, MemoryKind::readback);
   }
   ASSERT_EQ(buffer.mapped().size(), 100U);
   buffer.mapped()[99] = std::byte{1};
 }
 
-TEST(Device, RefusesBuffersPastTheLimits) {
-  const Device device = Device::open(plain());
+TEST(VulkanDevice, RefusesBuffersPastTheLimits) {
+  const VulkanDevice device = VulkanDevice::open(plain());
   try {
     (void)device.allocate(device.traits().max_allocation + 1, MemoryKind::device);
     FAIL();
@@ -91,10 +91,10 @@ TEST(Device, RefusesBuffersPastTheLimits) {
   }
 }
 
-TEST(Device, LendsItself) {
+TEST(VulkanDevice, LendsItself) {
   // One Lapilli device plays the application's part.
-  const Device owner = Device::open(plain());
-  const Device borrower = Device::wrap(owner.lend(), plain());
+  const VulkanDevice owner = VulkanDevice::open(plain());
+  const VulkanDevice borrower = VulkanDevice::wrap(owner.lend(), plain());
   EXPECT_EQ(borrower.traits().name, owner.traits().name);
   EXPECT_EQ(borrower.traits().int64, owner.traits().int64);
   const Buffer buffer = borrower.allocate(64, MemoryKind::staging);

@@ -18,7 +18,7 @@ TEST(Snapshot, SurvivesJson) {
 
 TEST(Snapshot, IsReadFromALiveDevice) {
   DeviceOptions options;
-  const std::vector<DeviceSnapshot> devices = Device::list(options);
+  const std::vector<DeviceSnapshot> devices = VulkanDevice::list(options);
   ASSERT_FALSE(devices.empty());
   for (const DeviceSnapshot& device : devices) {
     EXPECT_FALSE(device.name.empty());

@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# Everything that is done with this checkout, by one word: ./do help
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+help() {
+  cat <<'TEXT'
+./do COMMAND [ARGUMENT ...]          each command sets up what it needs, and can be repeated
+
+  demo [PHOTO ...]     build, classify two photos (or yours) on the GPU, draw the answer on them
+  build                build the program (build/lapilli) and the library
+  test [ARGUMENT ...]  build and run all tests, a part of them with sanitizers; arguments go to ctest, such as -R vision
+  conformance [...]    run the conformance suite of ONNX and count what passes
+  bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
+  lint [--deep]        check format, defects and the rules of size and dependency; --deep adds Clang's analyzer
+  fuzz [SECONDS]       feed damaged files to the readers, 60 seconds each
+  help                 this text
+
+The first command on a fresh Debian 13 installs packages (packages.txt) and takes some minutes; later ones build only
+what changed. Without a GPU everything runs on the CPU through Mesa's llvmpipe. To install the library and the program:
+
+  cmake --install build --prefix /usr/local
+TEXT
+}
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*" >&2; }
+die() {
+  printf './do: %s\n' "$*" >&2
+  exit 1
+}
+
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# --- packages ---------------------------------------------------------------------------------------------------------
+
+packages_of() { # GROUP ...: the names in packages.txt
+  local group name
+  while read -r name _; do
+    case $name in
+      '' | \#*) ;;
+      \[*) group=${name//[\[\]]/} ;;
+      *) [[ " $* " == *" $group "* ]] && echo "$name" ;;
+    esac
+  done <packages.txt
+  true
+}
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+os_field() { (. /etc/os-release 2>/dev/null && eval "echo \"\${$1:-}\"") || true; }
+
+# Debian 13 and what comes after it: testing and unstable have no VERSION_ID.
+is_new_debian() { [[ $(os_field ID) == debian && ($(os_field VERSION_ID) -ge 13 || -z $(os_field VERSION_ID)) ]]; }
+
+# The words that put a command in root's hands, or failure.
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    echo env
+  elif command -v sudo >/dev/null && { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+    echo sudo
+  else
+    return 1
+  fi
+}
+
+# GROUP ...: makes sure that the packages of these groups are there.
+need() {
+  local name root missing=()
+  if ! command -v dpkg-query >/dev/null; then
+    need_elsewhere "$@"
+    return
+  fi
+  for name in $(packages_of "$@"); do is_installed "$name" || missing+=("$name"); done
+  ((${#missing[@]})) || return 0
+  if is_new_debian && root=$(as_root); then
+    say "Installing ${#missing[@]} Debian packages (once): ${missing[*]}"
+    $root apt-get update -q >&2 && $root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" >&2 ||
+      die "apt could not install them; its own message is above"
+    return
+  fi
+  printf '%s\n' "These packages are missing. On Debian 13 this installs them:" "" \
+    "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" "" >&2
+  is_new_debian || suggest_container
+  exit 1
+}
+
+need_elsewhere() { # a system without dpkg: names cannot be checked, only programs
+  local program absent=()
+  for program in c++ cmake ninja pkg-config glslc; do
+    command -v "$program" >/dev/null || absent+=("$program")
+  done
+  ((${#absent[@]})) || return 0
+  printf '%s\n' "These programs are missing: ${absent[*]}. Install what your system calls these Debian packages:" "" \
+    "  $(packages_of "$@" | tr '\n' ' ')" "" >&2
+  suggest_container
+  exit 1
+}
+
+suggest_container() {
+  printf '%s\n' "This is $(os_field PRETTY_NAME), which may lack some of them or have them too old (GCC 13 is needed). In a container:" \
+    "" "  podman run --rm -it -v \"\$PWD\":/lapilli -w /lapilli debian:13 ./do help" "" >&2
+}
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+configure() { # FOLDER OPTION ...
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  cmake -S . -B "$folder" -G Ninja "$@" >"$folder/configure.log" 2>&1 || {
+    cat "$folder/configure.log" >&2
+    die "CMake could not configure $folder; its message is above"
+  }
+}
+
+build() { # [TARGET ...]
+  say "Building in build/ with $jobs jobs"
+  configure build -DCMAKE_BUILD_TYPE=Release
+  cmake --build build -j "$jobs" "${@/#/--target=}"
+}
+
+# Tests need their own packages, so the program alone is built without them until somebody asks for them.
+without_tests() {
+  need build
+  [[ -f build/CMakeCache.txt ]] || configure build -DLAPILLI_TESTS=OFF
+}
+
+with_tests() {
+  need build run test
+  configure build -DLAPILLI_TESTS=ON
+}
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+command_build() {
+  without_tests
+  build
+}
+
+command_demo() {
+  need build run
+  without_tests
+  build lapilli_program
+  local photos=("$@")
+  ((${#photos[@]})) || photos=(assets/photos/*.png)
+  say "Classifying ${photos[*]}"
+  build/lapilli classify assets/efficientnet_lite0.onnx "${photos[@]}" --top 3 --output build/demo
+  say "The pictures with their captions are in build/demo"
+}
+
+# Sanitized tests run in their own build, those marked SLOW left out; the last summary is the one of all tests.
+command_test() {
+  with_tests
+  if ! (($#)); then
+    say "Building the tests with sanitizers in build-asan/"
+    configure build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON -DLAPILLI_SANITIZE=address,undefined
+    cmake --build build-asan -j "$jobs" --target lapilli_checked_tests
+    say "Testing with address and undefined-behaviour sanitizers"
+    ctest --test-dir build-asan -L checked -j "$jobs" --output-on-failure --no-tests=error --quiet \
+      --output-log build-asan/ctest.log || {
+      tail -n 200 build-asan/ctest.log >&2
+      die "tests failed with sanitizers; the whole log is build-asan/ctest.log"
+    }
+    grep 'tests passed' build-asan/ctest.log
+  fi
+  build
+  say "Testing"
+  ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error "$@"
+}
+
+command_conformance() {
+  with_tests
+  build lapilli_conformance
+  build/lapilli_conformance "$@"
+}
+
+command_bench() {
+  need build run
+  without_tests
+  build lapilli_program
+  build/lapilli bench assets/efficientnet_lite0.onnx "$@"
+}
+
+command_lint() {
+  need lint
+  with_tests
+  build
+  tools/lint.sh "$@" build
+}
+
+command_fuzz() {
+  need build test fuzz
+  local seconds=${1:-60} fuzzer name
+  configure build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON \
+    -DLAPILLI_FUZZERS=ON -DLAPILLI_SANITIZE=address,undefined
+  cmake --build build-fuzz -j "$jobs" --target lapilli_fuzzers
+  for fuzzer in build-fuzz/fuzzers/*; do
+    [[ -x $fuzzer && -f $fuzzer ]] || continue
+    name=${fuzzer##*/}
+    say "Fuzzing $name for $seconds s"
+    mkdir -p "build-fuzz/corpus/$name"
+    "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+      -artifact_prefix="build-fuzz/$name-" "build-fuzz/corpus/$name" $(ls -d "tests/fuzz/corpus/$name" 2>/dev/null)
+  done
+}
+
+case ${1:-help} in
+  demo | build | test | conformance | bench | lint | fuzz)
+    command=$1
+    shift
+    "command_$command" "$@"
+    ;;
+  help | -h | --help) help ;;
+  *)
+    help >&2
+    die "there is no command '$1'"
+    ;;
+esac

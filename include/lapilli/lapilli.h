@@ -1,0 +1,7 @@
+#pragma once
+
+// The whole C++ interface.
+#include "lapilli/device.h"
+#include "lapilli/error.h"
+#include "lapilli/model.h"
+#include "lapilli/tensor.h"

@@ -1,0 +1,187 @@
+#include "lapilli/model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <mutex>
+
+#include "api/model_state.h"
+#include "base/failure.h"
+#include "program/print.h"
+
+namespace lapilli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+PlanOptions plan_options(const ModelOptions& options) {
+  PlanOptions result;
+  result.precision = options.precision;
+  result.contraction_variant = options.contraction_variant;
+  return result;
+}
+
+}  // namespace
+
+Model::State::State(const std::filesystem::path& path, Device opened, ModelOptions wanted)
+    : network(path), device(std::move(opened)), options(std::move(wanted)),
+      constants(std::make_shared<ResidentConstants>(device.implementation())) {
+  for (const auto& input : network.inputs()) inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
+}
+
+std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
+  const std::scoped_lock lock(mutex);
+  for (const auto& structure : structures) {
+    if (guards_hold(structure->guards, sizes)) return structure;
+  }
+  const auto start = Clock::now();
+  Assumptions assumptions(sizes);
+  const Network::Built built = network.build(assumptions, options);
+  auto structure = std::make_shared<const Structure>(
+      build_structure(built.graph, assumptions, device.implementation().traits(), plan_options(options)));
+  milliseconds = milliseconds_since(start);
+  constexpr std::size_t most_structures = 8;
+  if (structures.size() == most_structures) structures.erase(structures.begin());
+  structures.push_back(structure);
+  return structure;
+}
+
+PlannedProgram Model::State::plan_for(const SymbolValues& sizes) {
+  PlannedProgram planned;
+  const auto structure = structure_for(sizes, planned.structure_ms);
+  const auto start = Clock::now();
+  planned.instantiated = instantiate(*structure, sizes, device.implementation().traits());
+  planned.plan_ms = milliseconds_since(start);
+  return planned;
+}
+
+Model Model::load(const std::filesystem::path& path, const Device& device, const ModelOptions& options) {
+  return Model(std::make_shared<State>(path, device, options));
+}
+
+const std::vector<PortDescription>& Model::inputs() const noexcept { return state_->inputs; }
+
+const std::vector<PortDescription>& Model::outputs() const {
+  std::call_once(state_->outputs_known, [&] {
+    double unused = 0;
+    const auto structure = state_->structure_for(state_->network.complete_sizes({}), unused);
+    for (const SymbolicPort& port : structure->outputs) {
+      state_->outputs.push_back({port.name, port.dtype, dimension_texts(port.shape)});
+    }
+  });
+  return state_->outputs;
+}
+
+const Device& Model::device() const noexcept { return state_->device; }
+
+PlanSummary Model::plan(const Sizes& sizes) const {
+  const SymbolValues complete = state_->network.complete_sizes(sizes);
+  const PlannedProgram planned = state_->plan_for(complete);
+  const PlanReport& report = planned.instantiated.report;
+  PlanSummary summary;
+  summary.sizes = complete;
+  summary.dispatches = report.dispatches;
+  summary.barriers = report.barriers;
+  summary.levels = report.levels;
+  summary.pipelines = report.pipelines;
+  summary.arena_bytes = report.arena_bytes;
+  summary.lower_bound_bytes = report.lower_bound_bytes;
+  summary.unshared_bytes = report.unshared_bytes;
+  summary.weight_bytes = report.weight_bytes;
+  summary.structure_ms = planned.structure_ms;
+  summary.plan_ms = planned.plan_ms;
+  summary.steps = step_lines(planned.instantiated.program);
+  return summary;
+}
+
+struct Context::State {
+  explicit State(const Model& owner) : model(owner) {}
+
+  struct Entry {
+    SymbolValues sizes;
+    std::unique_ptr<Executor> executor;
+  };
+
+  Executor& executor_for(const SymbolValues& sizes) {
+    const auto found = std::ranges::find(entries, sizes, &Entry::sizes);
+    if (found != entries.end()) {
+      entries.splice(entries.begin(), entries, found);
+      return *entries.front().executor;
+    }
+    Model::State& state = *model.state_;
+    auto program = std::make_shared<const Program>(std::move(state.plan_for(sizes).instantiated.program));
+    auto executor = std::make_unique<Executor>(state.device.implementation(), state.constants, std::move(program));
+    constexpr std::size_t most_entries = 4;
+    if (entries.size() == most_entries) entries.pop_back();
+    entries.push_front({sizes, std::move(executor)});
+    return *entries.front().executor;
+  }
+
+  Executor& latest() {
+    if (entries.empty()) fail(ErrorCode::invalid_argument, "run the model once before");
+    return *entries.front().executor;
+  }
+
+  Model model;
+  std::list<Entry> entries;  // the latest first
+};
+
+Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+Context::~Context() = default;
+
+std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
+  Executor& executor = state_->executor_for(state_->model.state_->network.sizes_of(inputs));
+  std::vector<std::span<const std::byte>> input_bytes;
+  for (const Tensor& input : inputs) input_bytes.push_back(input.bytes());
+  std::vector<Tensor> outputs;
+  std::vector<std::span<std::byte>> output_bytes;
+  for (const Port& port : executor.program().outputs) {
+    outputs.push_back(Tensor::allocate(port.dtype, port.shape));
+    output_bytes.push_back(outputs.back().mutable_bytes());
+  }
+  executor.run(input_bytes, output_bytes);
+  return outputs;
+}
+
+std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) {
+  std::vector<Tensor> ordered;
+  for (const PortDescription& port : state_->model.inputs()) {
+    const auto found = inputs.find(port.name);
+    if (found == inputs.end()) fail(ErrorCode::invalid_argument, "input '{}' is not given", port.name);
+    ordered.push_back(found->second);
+  }
+  for (const auto& [name, tensor] : inputs) {
+    if (!std::ranges::contains(state_->model.inputs(), name, &PortDescription::name)) {
+      fail(ErrorCode::invalid_argument, "the model has no input '{}'", name);
+    }
+  }
+  std::vector<Tensor> results = run(ordered);
+  std::map<std::string, Tensor> named;
+  const auto& names = state_->model.state_->network.output_names();
+  for (std::size_t i = 0; i < results.size(); ++i) named.emplace(names[i], std::move(results[i]));
+  return named;
+}
+
+std::optional<std::uint64_t> Context::gpu_nanoseconds() const { return state_->latest().gpu_nanoseconds(); }
+std::vector<std::uint64_t> Context::repeat(std::size_t count) { return state_->latest().run_resident(count); }
+
+std::vector<Context::DispatchTime> Context::profile() {
+  Executor& executor = state_->latest();
+  const std::vector<std::uint64_t> times = executor.profile();
+  std::vector<DispatchTime> result;
+  for (const Step& step : executor.program().steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr || result.size() == times.size()) continue;
+    result.push_back({executor.program().origins[dispatch->origin], executor.program().pipelines[dispatch->pipeline].kernel,
+                      times[result.size()]});
+  }
+  return result;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "import/onnx/graph/import.h"
+#include "ir/graph.h"
+#include "lapilli/model.h"
+#include "passes/rewrite.h"
+
+namespace lapilli {
+
+/// A model file that is read, whatever its format: it builds the graph for any sizes. Immutable and thread-safe.
+class Network {
+ public:
+  explicit Network(const std::filesystem::path& path);
+
+  [[nodiscard]] const std::string& format() const noexcept { return format_; }
+  [[nodiscard]] const std::vector<onnx::InputDescription>& inputs() const noexcept { return inputs_; }
+  [[nodiscard]] const std::vector<std::string>& output_names() const noexcept { return output_names_; }
+
+  /// `given` and, for every other named size of the inputs, 1. Throws Error (invalid_argument) for a name that no input
+  /// has, and for a negative size.
+  [[nodiscard]] SymbolValues complete_sizes(const Sizes& given) const;
+  /// The sizes that these inputs have. Throws Error (invalid_argument) that names the input which does not fit.
+  [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;
+
+  struct Built {
+    Graph graph;
+    RewriteReport rewrites;
+  };
+  [[nodiscard]] Built build(Assumptions& assumptions, const ModelOptions& options) const;
+
+ private:
+  std::string path_;
+  onnx::Model model_;
+  std::string format_;
+  std::vector<onnx::InputDescription> inputs_;
+  std::vector<std::string> output_names_;
+};
+
+}  // namespace lapilli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/onnx/model.h"
+#include "ir/graph.h"
+
+namespace lapilli::onnx {
+
+/// What an input looks like from outside: dimensions that are not numbers are symbols, those without a name in the
+/// file are called "NAME.AXIS".
+struct InputDescription {
+  std::string name;
+  DType dtype = DType::undefined;
+  Shape shape;
+};
+
+/// The inputs that a caller has to give, in their order: those that have no initializer.
+/// Throws Error (unsupported) for an input that is no tensor or whose rank the file does not tell.
+std::vector<InputDescription> describe_inputs(const Model& model);
+
+/// Everything that keeps this version from running the model, a line each, all at once; empty when nothing does.
+std::vector<std::string> find_unsupported(const Model& model);
+
+/// Builds the graph of a model whose functions are inlined. `assumptions` knows the sizes of all symbols of the
+/// inputs. Throws Error that names the node.
+lapilli::Graph build_graph(const Model& model, Assumptions& assumptions);
+
+}  // namespace lapilli::onnx

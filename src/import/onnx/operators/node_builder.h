@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/onnx/model.h"
+#include "ir/graph.h"
+#include "ops/pointwise.h"
+
+namespace lapilli::onnx {
+
+/// What the build function of an operator works with: the node as the file has it on one side, the graph that grows
+/// on the other. Errors name the node.
+class NodeBuilder {
+ public:
+  NodeBuilder(const Node& node, lapilli::Graph& graph, Assumptions& assumptions, std::vector<ValueId> inputs);
+
+  [[nodiscard]] std::int64_t opset() const noexcept { return node_.opset_version; }
+  [[nodiscard]] Assumptions& assumptions() noexcept { return assumptions_; }
+
+  // Inputs.
+  [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
+  [[nodiscard]] bool has_input(std::size_t index) const {
+    return index < inputs_.size() && inputs_[index] != no_value;
+  }
+  /// Throws Error (invalid_model) where the input is left out.
+  [[nodiscard]] ValueId input(std::size_t index) const;
+  [[nodiscard]] const Fact& fact(ValueId value) const { return graph_.fact(value); }
+  [[nodiscard]] const Shape& shape(ValueId value) const { return graph_.fact(value).shape; }
+  [[nodiscard]] DType dtype(ValueId value) const { return graph_.fact(value).dtype; }
+  [[nodiscard]] std::size_t rank(ValueId value) const { return shape(value).size(); }
+  /// The elements of an integer input that must be known when the model is planned.
+  [[nodiscard]] std::vector<Dim> integers(std::size_t index) const;
+  /// The constant of an input that must be known; `what` is how the message calls it.
+  [[nodiscard]] const Tensor& constant(std::size_t index, std::string_view what) const;
+
+  // Attributes; each throws Error (invalid_model) for another type.
+  [[nodiscard]] bool has_attribute(std::string_view name) const { return node_.find_attribute(name) != nullptr; }
+  [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  [[nodiscard]] float real(std::string_view name, float otherwise) const;
+  [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise) const;
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
+  [[nodiscard]] const Tensor* tensor(std::string_view name) const;
+  [[nodiscard]] const Node& node() const noexcept { return node_; }
+  /// The attribute `name` up to the opset before `since`, from then on input `index`; nothing when it is left out.
+  [[nodiscard]] std::optional<std::vector<Dim>> integers_from(std::string_view name, std::size_t index,
+                                                              std::int64_t since) const;
+  /// An axis attribute made non-negative. Throws Error (invalid_model) when it is not within the rank.
+  [[nodiscard]] int axis(std::int64_t axis, std::size_t rank) const;
+
+  // Building.
+  ValueId add(OperatorPointer op, std::vector<ValueId> inputs);
+  std::vector<ValueId> add_all(OperatorPointer op, std::vector<ValueId> inputs);
+  ValueId constant(Tensor tensor);
+  /// An int64 vector of sizes.
+  ValueId sizes(std::vector<Dim> elements);
+  ValueId pointwise(PointwiseFunction function, std::vector<ValueId> inputs, std::vector<Immediate> immediates = {});
+  ValueId reshape(ValueId value, Shape shape);
+  ValueId cast(ValueId value, DType dtype);
+  /// Per-channel values of shape [C] as [C, 1, ...], which broadcasts against [N, C, ...] of this rank.
+  ValueId per_channel(ValueId value, std::size_t rank);
+  /// Inserts axes of size 1 at these positions of the result.
+  ValueId unsqueeze(ValueId value, std::span<const int> axes);
+
+  /// Names a result. Outputs that are left out need not be set.
+  void set_output(std::size_t index, ValueId value);
+  [[nodiscard]] bool wants_output(std::size_t index) const;
+  [[nodiscard]] const std::vector<ValueId>& outputs() const noexcept { return outputs_; }
+
+  [[noreturn]] void fail_model(const std::string& text) const { throw Error(ErrorCode::invalid_model, text); }
+  [[noreturn]] void fail_unsupported(const std::string& text) const { throw Error(ErrorCode::unsupported, text); }
+
+ private:
+  const Node& node_;
+  lapilli::Graph& graph_;
+  Assumptions& assumptions_;
+  std::vector<ValueId> inputs_;
+  std::vector<ValueId> outputs_;
+};
+
+/// One version of an operator: everything that is derived from operators (import, reports, documents) reads these.
+struct OperatorRecord {
+  std::string_view name;
+  std::int64_t since;  ///< the first opset that it is right for; it serves until a record with a later one
+  void (*build)(NodeBuilder&);
+  std::string_view domain = "";
+};
+
+/// The record for an operator of this version; nullptr when there is none.
+const OperatorRecord* find_operator(std::string_view domain, std::string_view name, std::int64_t opset);
+
+/// All records, by family.
+std::span<const std::span<const OperatorRecord>> operator_families();
+
+// The families' tables, one file each.
+std::span<const OperatorRecord> pointwise_operators();
+std::span<const OperatorRecord> shape_operators();
+std::span<const OperatorRecord> movement_operators();
+std::span<const OperatorRecord> quantization_operators();
+
+}  // namespace lapilli::onnx

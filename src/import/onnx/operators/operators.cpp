@@ -1,0 +1,23 @@
+#include <array>
+
+#include "import/onnx/operators/node_builder.h"
+
+namespace lapilli::onnx {
+
+std::span<const std::span<const OperatorRecord>> operator_families() {
+  static const std::array families{pointwise_operators(), shape_operators(), movement_operators()};
+  return families;
+}
+
+const OperatorRecord* find_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
+  const OperatorRecord* best = nullptr;
+  for (const auto& family : operator_families()) {
+    for (const OperatorRecord& record : family) {
+      const bool matches = record.name == name && record.domain == domain && record.since <= opset;
+      if (matches && (best == nullptr || record.since > best->since)) best = &record;
+    }
+  }
+  return best;
+}
+
+}  // namespace lapilli::onnx

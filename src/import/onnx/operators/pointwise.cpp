@@ -1,0 +1,291 @@
+// Operators that work element by element.
+#include <array>
+#include <cmath>
+#include <format>
+#include <limits>
+
+#include "base/checked.h"
+
+#include "import/onnx/operators/node_builder.h"
+#include "import/onnx/tensor_reader.h"
+
+namespace lapilli::onnx {
+namespace {
+
+using Function = PointwiseFunction;
+
+template <Function function>
+void build_unary(NodeBuilder& node) {
+  node.set_output(0, node.pointwise(function, {node.input(0)}));
+}
+
+// Opsets before 7 align the second operand with an axis of the first.
+ValueId legacy_operand(NodeBuilder& node) {
+  const ValueId left = node.input(0), right = node.input(1);
+  if (node.opset() >= 7 || node.integer("broadcast", 0) == 0 || !node.has_attribute("axis")) return right;
+  const int axis = node.axis(node.integer("axis", 0), node.rank(left));
+  Shape shape = node.shape(right);
+  const std::size_t behind = static_cast<std::size_t>(axis) + shape.size();
+  if (behind > node.rank(left))
+    node.fail_model(std::format("axis {} leaves no room for {}", axis, shape_text(shape)));
+  shape.resize(node.rank(left) - static_cast<std::size_t>(axis), Dim(1));
+  return node.reshape(right, std::move(shape));
+}
+
+void require_same_dtype(NodeBuilder& node) {
+  for (std::size_t i = 1; i < node.input_count(); ++i) {
+    if (node.dtype(node.input(i)) != node.dtype(node.input(0))) {
+      node.fail_model(std::format("inputs 0 ({}) and {} ({}) differ in type", node.fact(node.input(0)).to_string(), i,
+                                  node.fact(node.input(i)).to_string()));
+    }
+  }
+}
+
+template <Function function>
+void build_binary(NodeBuilder& node) {
+  require_same_dtype(node);
+  node.set_output(0, node.pointwise(function, {node.input(0), legacy_operand(node)}));
+}
+
+// Functions of the form f(b, a), such as a > b as b < a.
+template <Function function>
+void build_swapped(NodeBuilder& node) {
+  require_same_dtype(node);
+  node.set_output(0, node.pointwise(function, {legacy_operand(node), node.input(0)}));
+}
+
+template <Function function>
+void build_variadic(NodeBuilder& node) {
+  require_same_dtype(node);
+  ValueId result = node.input(0);
+  for (std::size_t i = 1; i < node.input_count(); ++i) result = node.pointwise(function, {result, node.input(i)});
+  node.set_output(0, result);
+}
+
+void build_mean(NodeBuilder& node) {
+  ValueId result = node.input(0);
+  for (std::size_t i = 1; i < node.input_count(); ++i)
+    result = node.pointwise(Function::add, {result, node.input(i)});
+  const auto count = static_cast<double>(node.input_count());
+  node.set_output(0, node.pointwise(Function::divide, {result}, {Immediate::of(count)}));
+}
+
+void build_identity(NodeBuilder& node) { node.set_output(0, node.input(0)); }
+
+void build_dropout(NodeBuilder& node) {
+  if (node.opset() >= 12 && node.has_input(2)) {
+    const Tensor& training = node.constant(2, "training_mode");
+    if (training.elements<std::uint8_t>()[0] != 0 &&
+        (!node.has_input(1) || node.fact(node.input(1)).integers() != std::vector<Dim>{0})) {
+      node.fail_unsupported("dropout in training mode");
+    }
+  }
+  node.set_output(0, node.input(0));
+  if (!node.wants_output(1)) return;
+  const ValueId mask = node.pointwise(Function::equal, {node.input(0), node.input(0)});
+  const DType type = node.opset() >= 10 ? DType::boolean : node.dtype(node.input(0));
+  PointwiseChain ones;
+  const std::uint8_t one = ones.add(Immediate::of_integer(DType::boolean, 1));
+  ones.add(Function::logical_or, DType::boolean, {0, one, 0});
+  node.set_output(1, node.cast(node.add(std::make_shared<Pointwise>(std::move(ones), DType::boolean), {mask}), type));
+}
+
+template <Function function>
+void build_with_alpha(NodeBuilder& node, float otherwise) {
+  node.set_output(0, node.pointwise(function, {node.input(0)}, {Immediate::of(node.real("alpha", otherwise))}));
+}
+void build_leaky_relu(NodeBuilder& node) { build_with_alpha<Function::leaky_relu>(node, 0.01F); }
+void build_elu(NodeBuilder& node) { build_with_alpha<Function::elu>(node, 1.0F); }
+void build_celu(NodeBuilder& node) { build_with_alpha<Function::celu>(node, 1.0F); }
+void build_thresholded_relu(NodeBuilder& node) { build_with_alpha<Function::threshold>(node, 1.0F); }
+
+void build_selu(NodeBuilder& node) {
+  const double alpha = node.real("alpha", 1.67326319217681884765625F);
+  const double gamma = node.real("gamma", 1.05070102214813232421875F);
+  const ValueId elu = node.pointwise(Function::elu, {node.input(0)}, {Immediate::of(alpha)});
+  node.set_output(0, node.pointwise(Function::multiply, {elu}, {Immediate::of(gamma)}));
+}
+
+void build_hard_sigmoid(NodeBuilder& node) {
+  node.set_output(0,
+                  node.pointwise(Function::hard_sigmoid, {node.input(0)},
+                                 {Immediate::of(node.real("alpha", 0.2F)), Immediate::of(node.real("beta", 0.5F))}));
+}
+
+void build_shrink(NodeBuilder& node) {
+  const double bias = node.real("bias", 0.0F), lambda = node.real("lambd", 0.5F);
+  Immediate low{DType::float32, lambda, static_cast<std::int64_t>(lambda)},
+      high{DType::float32, bias, static_cast<std::int64_t>(bias)};
+  node.set_output(0, node.pointwise(Function::shrink, {node.input(0)}, {low, high}));
+}
+
+void build_gelu(NodeBuilder& node) {
+  const bool tanh = node.text("approximate", "none") == "tanh";
+  node.set_output(0, node.pointwise(tanh ? Function::gelu_tanh : Function::gelu, {node.input(0)}));
+}
+
+void build_swish(NodeBuilder& node) {
+  const float alpha = node.real("alpha", 1.0F);
+  if (alpha == 1.0F) return build_unary<Function::silu>(node);
+  const ValueId scaled = node.pointwise(Function::multiply, {node.input(0)}, {Immediate::of(alpha)});
+  node.set_output(0,
+                  node.pointwise(Function::multiply, {node.input(0), node.pointwise(Function::sigmoid, {scaled})}));
+}
+
+// The slope broadcasts from the right, in one direction.
+void build_prelu(NodeBuilder& node) {
+  const ValueId slope = node.opset() >= 7 ? node.input(1) : node.per_channel(node.input(1), node.rank(node.input(0)));
+  node.set_output(0, node.pointwise(Function::leaky_relu, {node.input(0), slope}));
+}
+
+void build_clip_attributes(NodeBuilder& node) {
+  const double low = node.real("min", std::numeric_limits<float>::lowest());
+  const double high = node.real("max", std::numeric_limits<float>::max());
+  node.set_output(0, node.pointwise(Function::clamp, {node.input(0)}, {Immediate::of(low), Immediate::of(high)}));
+}
+
+void build_clip_inputs(NodeBuilder& node) {
+  ValueId value = node.input(0);
+  if (node.has_input(1)) value = node.pointwise(Function::maximum, {value, node.input(1)});
+  if (node.has_input(2)) value = node.pointwise(Function::minimum, {value, node.input(2)});
+  node.set_output(0, value);
+}
+
+void build_power(NodeBuilder& node) {
+  const ValueId base = node.input(0), exponent = legacy_operand(node);
+  node.set_output(0, node.pointwise(Function::power, {base, node.cast(exponent, node.dtype(base))}));
+}
+
+void build_modulo(NodeBuilder& node) {
+  require_same_dtype(node);
+  const Function function = node.integer("fmod", 0) != 0 ? Function::remainder : Function::modulo;
+  node.set_output(0, node.pointwise(function, {node.input(0), node.input(1)}));
+}
+
+void build_bit_shift(NodeBuilder& node) {
+  const std::string direction = node.text("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    node.fail_model(std::format("direction '{}' is neither LEFT nor RIGHT", direction));
+  node.set_output(0, node.pointwise(direction == "LEFT" ? Function::shift_left : Function::shift_right,
+                                    {node.input(0), node.input(1)}));
+}
+
+void build_is_infinite(NodeBuilder& node) {
+  node.set_output(0, node.pointwise(Function::is_infinite, {node.input(0)},
+                                    {Immediate::of(static_cast<double>(node.integer("detect_negative", 1))),
+                                     Immediate::of(static_cast<double>(node.integer("detect_positive", 1)))}));
+}
+
+void build_where(NodeBuilder& node) {
+  if (node.dtype(node.input(0)) != DType::boolean) node.fail_model("the condition is not of type bool");
+  node.set_output(0, node.pointwise(Function::select, {node.input(0), node.input(1), node.input(2)}));
+}
+
+void build_cast(NodeBuilder& node) {
+  const std::int64_t number = node.integer("to", 0);
+  const DType to = read_dtype(checked_cast<std::int32_t>(number));
+  node.set_output(0, node.cast(node.input(0), to));
+}
+
+void build_cast_like(NodeBuilder& node) { node.set_output(0, node.cast(node.input(0), node.dtype(node.input(1)))); }
+
+// x * factor + summand for each channel, both folded when the model is read.
+void build_batch_normalization(NodeBuilder& node) {
+  if (node.opset() >= 14 && node.integer("training_mode", 0) != 0)
+    node.fail_unsupported("batch normalization in training mode");
+  const ValueId x = node.input(0);
+  const double epsilon = node.real("epsilon", 1e-5F);
+  const ValueId variance = node.pointwise(Function::add, {node.input(4)}, {Immediate::of(epsilon)});
+  const ValueId deviation = node.pointwise(Function::square_root, {variance});
+  const ValueId factor =
+      node.pointwise(Function::divide, {node.cast(node.input(1), node.dtype(deviation)), deviation});
+  const ValueId shift = node.pointwise(Function::multiply, {node.cast(node.input(3), node.dtype(factor)), factor});
+  const ValueId summand = node.pointwise(Function::subtract, {node.cast(node.input(2), node.dtype(shift)), shift});
+  const auto channels = [&](ValueId value) {
+    return node.cast(node.per_channel(value, node.rank(x)), node.dtype(x));
+  };
+  const ValueId scaled = node.pointwise(Function::multiply, {x, channels(factor)});
+  node.set_output(0, node.pointwise(Function::add, {scaled, channels(summand)}));
+}
+
+constexpr std::array records{
+    OperatorRecord{"Abs", 1, build_unary<Function::absolute>},
+    OperatorRecord{"Acos", 7, build_unary<Function::arccosine>},
+    OperatorRecord{"Acosh", 9, build_unary<Function::inverse_hyperbolic_cosine>},
+    OperatorRecord{"Add", 1, build_binary<Function::add>},
+    OperatorRecord{"And", 1, build_binary<Function::logical_and>},
+    OperatorRecord{"Asin", 7, build_unary<Function::arcsine>},
+    OperatorRecord{"Asinh", 9, build_unary<Function::inverse_hyperbolic_sine>},
+    OperatorRecord{"Atan", 7, build_unary<Function::arctangent>},
+    OperatorRecord{"Atanh", 9, build_unary<Function::inverse_hyperbolic_tangent>},
+    OperatorRecord{"BatchNormalization", 1, build_batch_normalization},
+    OperatorRecord{"BitShift", 11, build_bit_shift},
+    OperatorRecord{"BitwiseAnd", 18, build_binary<Function::bitwise_and>},
+    OperatorRecord{"BitwiseNot", 18, build_unary<Function::bitwise_not>},
+    OperatorRecord{"BitwiseOr", 18, build_binary<Function::bitwise_or>},
+    OperatorRecord{"BitwiseXor", 18, build_binary<Function::bitwise_xor>},
+    OperatorRecord{"Cast", 6, build_cast},
+    OperatorRecord{"CastLike", 15, build_cast_like},
+    OperatorRecord{"Ceil", 1, build_unary<Function::ceiling>},
+    OperatorRecord{"Celu", 12, build_celu},
+    OperatorRecord{"Clip", 1, build_clip_attributes},
+    OperatorRecord{"Clip", 11, build_clip_inputs},
+    OperatorRecord{"Cos", 7, build_unary<Function::cosine>},
+    OperatorRecord{"Cosh", 9, build_unary<Function::hyperbolic_cosine>},
+    OperatorRecord{"Div", 1, build_binary<Function::divide>},
+    OperatorRecord{"Dropout", 7, build_dropout},
+    OperatorRecord{"Elu", 1, build_elu},
+    OperatorRecord{"Equal", 1, build_binary<Function::equal>},
+    OperatorRecord{"Erf", 9, build_unary<Function::error_function>},
+    OperatorRecord{"Exp", 1, build_unary<Function::exponential>},
+    OperatorRecord{"Floor", 1, build_unary<Function::floor>},
+    OperatorRecord{"Gelu", 20, build_gelu},
+    OperatorRecord{"Greater", 1, build_swapped<Function::less>},
+    OperatorRecord{"GreaterOrEqual", 12, build_swapped<Function::less_or_equal>},
+    OperatorRecord{"HardSigmoid", 1, build_hard_sigmoid},
+    OperatorRecord{"HardSwish", 14, build_unary<Function::hard_swish>},
+    OperatorRecord{"Identity", 1, build_identity},
+    OperatorRecord{"IsInf", 10, build_is_infinite},
+    OperatorRecord{"IsNaN", 9, build_unary<Function::is_nan>},
+    OperatorRecord{"LeakyRelu", 1, build_leaky_relu},
+    OperatorRecord{"Less", 1, build_binary<Function::less>},
+    OperatorRecord{"LessOrEqual", 12, build_binary<Function::less_or_equal>},
+    OperatorRecord{"Log", 1, build_unary<Function::logarithm>},
+    OperatorRecord{"Max", 1, build_variadic<Function::maximum>},
+    OperatorRecord{"Mean", 1, build_mean},
+    OperatorRecord{"Min", 1, build_variadic<Function::minimum>},
+    OperatorRecord{"Mish", 18, build_unary<Function::mish>},
+    OperatorRecord{"Mod", 10, build_modulo},
+    OperatorRecord{"Mul", 1, build_binary<Function::multiply>},
+    OperatorRecord{"Neg", 1, build_unary<Function::negate>},
+    OperatorRecord{"Not", 1, build_unary<Function::logical_not>},
+    OperatorRecord{"Or", 1, build_binary<Function::logical_or>},
+    OperatorRecord{"PRelu", 1, build_prelu},
+    OperatorRecord{"Pow", 1, build_power},
+    OperatorRecord{"Reciprocal", 1, build_unary<Function::reciprocal>},
+    OperatorRecord{"Relu", 1, build_unary<Function::relu>},
+    OperatorRecord{"Round", 11, build_unary<Function::round>},
+    OperatorRecord{"Selu", 1, build_selu},
+    OperatorRecord{"Shrink", 9, build_shrink},
+    OperatorRecord{"Sigmoid", 1, build_unary<Function::sigmoid>},
+    OperatorRecord{"Sign", 9, build_unary<Function::sign>},
+    OperatorRecord{"Sin", 7, build_unary<Function::sine>},
+    OperatorRecord{"Sinh", 9, build_unary<Function::hyperbolic_sine>},
+    OperatorRecord{"Softplus", 1, build_unary<Function::softplus>},
+    OperatorRecord{"Softsign", 1, build_unary<Function::softsign>},
+    OperatorRecord{"Sqrt", 1, build_unary<Function::square_root>},
+    OperatorRecord{"Sub", 1, build_binary<Function::subtract>},
+    OperatorRecord{"Sum", 1, build_variadic<Function::add>},
+    OperatorRecord{"Swish", 24, build_swish},
+    OperatorRecord{"Tan", 7, build_unary<Function::tangent>},
+    OperatorRecord{"Tanh", 1, build_unary<Function::hyperbolic_tangent>},
+    OperatorRecord{"ThresholdedRelu", 10, build_thresholded_relu},
+    OperatorRecord{"Where", 9, build_where},
+    OperatorRecord{"Xor", 1, build_binary<Function::logical_xor>},
+};
+
+}  // namespace
+
+std::span<const OperatorRecord> pointwise_operators() { return records; }
+
+}  // namespace lapilli::onnx

@@ -157,10 +157,10 @@ class Instantiation {
     for (const ParameterWord& parameter : symbolic.parameters) words.push_back(word(parameter));
     const bool pushed = words.size() <= pushed_words && pushed_words * 4 <= traits_.max_push_constants;
     dispatch.bindings.push_back(parameter_binding(pushed ? std::span<const std::uint32_t>() : words));
-    if (pushed) {
-      words.resize(pushed_words, 0);
-      dispatch.push_constants = words;
-    }
+    // A kernel names its push constants wherever its parameters are, so they are always given.
+    if (!pushed) words.clear();
+    words.resize(pushed_words, 0);
+    dispatch.push_constants = std::move(words);
     for (const StorageAccess& access : symbolic.bindings) dispatch.bindings.push_back(storage_binding(access));
     dispatch.pipeline = pipeline(symbolic, pushed);
     return dispatch;

@@ -41,20 +41,24 @@ class Work {
   std::exception_ptr error_;
 };
 
+/// Up to `workers` - 1 threads that take part in `work`.
+std::vector<std::jthread> start_threads(std::size_t workers, Work& work) {
+  std::vector<std::jthread> threads;
+  try {
+    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([&work] { work.take_until_done(); });
+    return threads;
+  } catch (const std::system_error&) {
+    return threads;  // no more are to be had: those that run, the caller among them, do all of it
+  }
+}
+
 }  // namespace
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& action) {
   Work work(count, action);
   {
     const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-    std::vector<std::jthread> threads;
-    try {
-      for (std::size_t i = 1; i < std::min(count, processors); ++i) {
-        threads.emplace_back([&work] { work.take_until_done(); });
-      }
-    } catch (const std::system_error&) {
-      // No more threads to be had: those that run, this one among them, do all of it.
-    }
+    const std::vector<std::jthread> threads = start_threads(std::min(count, processors), work);
     work.take_until_done();
   }
   work.rethrow();

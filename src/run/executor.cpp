@@ -38,7 +38,8 @@ void check_sizes(const char* what, std::span<const Span> given, const std::vecto
 
 }  // namespace
 
-Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program)
+Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
+                   std::shared_ptr<const Program> program)
     : device_(std::move(device)),
       constants_(std::move(constants)),
       program_(verified(device_, std::move(program))),
@@ -47,7 +48,8 @@ Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> const
       recording_(record(device_, *program_, memory_, pipelines_, Timing::whole_run)),
       timeline_(device_) {}
 
-void Executor::run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+void Executor::run(std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs) {
   check_sizes("output", outputs, program_->outputs, memory_.outputs());
   submit(inputs);
   wait(outputs);

@@ -21,9 +21,12 @@ namespace lapilli {
 /// Bytes of ports are dense row-major elements of the port's dtype, as Tensor has them.
 class Executor {
  public:
-  /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one is
-  /// to blame; with validation on, or in a debug build, what verify(program, traits) finds.
+  /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one
+  /// is to blame; with validation on, or in a debug build, what verify(program, traits) finds.
   Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
+
+  Executor(Executor&&) noexcept = default;
+  Executor& operator=(Executor&&) = delete;
 
   /// One run: inputs[i] is read for Program::inputs[i], outputs[i] is written for Program::outputs[i].
   /// Throws Error (invalid_argument) when a number or a size is wrong, (device_lost) when the driver gives up.
@@ -37,12 +40,14 @@ class Executor {
   /// Time on the device of the last run, copies from and to staging included; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
-  /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers when
-  /// there was none): the time of each on the device, or on the host's clock where the device has none. For benchmarks.
+  /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers
+  /// when there was none): the time of each on the device, or on the host's clock where the device has none. For
+  /// benchmarks.
   std::vector<std::uint64_t> run_resident(std::size_t count);
 
   /// Nanoseconds of each dispatch, in the order of Program::steps, when each runs alone, from one more run with the
-  /// inputs that are there. Their sum is more than a run takes: nothing overlaps. Empty where the device has no clock.
+  /// inputs that are there. Their sum is more than a run takes: nothing overlaps. Empty where the device has no
+  /// clock.
   std::vector<std::uint64_t> profile();
 
   [[nodiscard]] const Program& program() const noexcept { return *program_; }

@@ -186,9 +186,7 @@ class Packer {
 
 }  // namespace
 
-std::uint64_t packed_bytes(const Packing& packing) {
-  return byte_count(packing.dtype, element_count(packing.shape));
-}
+std::uint64_t packed_bytes(const Packing& packing) { return byte_count(packing.dtype, element_count(packing.shape)); }
 
 void pack(const Tensor& source, const Packing& packing, std::span<std::byte> destination) {
   if (destination.size() != packed_bytes(packing)) fail(ErrorCode::internal, "a packing is given another size");

@@ -92,7 +92,8 @@ std::vector<PortMemory> ProgramMemory::make_ports(const VulkanDevice& device, co
     PortMemory& place = memory.emplace_back(port_range(program, segments_, port));
     if (place.bytes == 0) continue;
     const SegmentKind kind = program.segments[port.segment].kind;
-    if (input && kind != SegmentKind::input) fail(ErrorCode::internal, "input {} lies in no input segment", port.name);
+    if (input && kind != SegmentKind::input)
+      fail(ErrorCode::internal, "input {} lies in no input segment", port.name);
     const bool reached = !place.device.buffer->mapped().empty() && (input || kind == SegmentKind::output);
     place.host = reached ? place.device : BufferRange{nullptr, staged, place.bytes};
     if (!reached) staged = align_up(checked_add(staged, place.bytes), port_alignment);

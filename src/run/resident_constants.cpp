@@ -25,8 +25,14 @@ void fill_constant(const Constant& constant, std::span<std::byte> destination) {
 
 ResidentConstants::Key ResidentConstants::key_of(const Program& program, const Constant& constant) {
   const Packing& packing = constant.packing;
-  return {constant.source.bytes().data(), constant.source.dtype(), packing.dtype,         packing.shape,
-          packing.source_extent,          packing.source_stride,   packing.source_offset, program.segments.at(constant.segment).size};
+  return {constant.source.bytes().data(),
+          constant.source.dtype(),
+          packing.dtype,
+          packing.shape,
+          packing.source_extent,
+          packing.source_stride,
+          packing.source_offset,
+          program.segments.at(constant.segment).size};
 }
 
 std::vector<BufferRange> ResidentConstants::make_resident(const Program& program) {
@@ -71,7 +77,8 @@ void ResidentConstants::upload_new(const Program& program, const std::vector<con
       close_block();
       offset = 0;
     }
-    uploads.push_back({{nullptr, offset, size}, [constant](std::span<std::byte> to) { fill_constant(*constant, to); }});
+    uploads.push_back(
+        {{nullptr, offset, size}, [constant](std::span<std::byte> to) { fill_constant(*constant, to); }});
     used = checked_add(offset, size);
   }
   close_block();

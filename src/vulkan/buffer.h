@@ -20,8 +20,8 @@ enum class MemoryKind : std::uint8_t {
   readback  ///< host memory, cached, that the device copies to
 };
 
-/// A range of memory that kernels and copies address. Owned; keeps its device. Moving it is cheap, and a moved-from or
-/// default one is empty. Use by the device must have ended before it is destroyed.
+/// A range of memory that kernels and copies address. Owned; keeps its device. Moving it is cheap, and a moved-from
+/// or default one is empty. Use by the device must have ended before it is destroyed.
 class Buffer {
  public:
   Buffer() = default;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "lapilli/device_options.h"
 #include "program/device_traits.h"
 #include "program/program.h"
 #include "vulkan/buffer.h"
-#include "lapilli/device_options.h"
 #include "vulkan/device_plan.h"
 #include "vulkan/device_snapshot.h"
 #include "vulkan/pipeline.h"
@@ -37,11 +37,12 @@ struct ExternalDevice {
 /// last copy and the last Buffer made from it are gone. All member functions are safe to call from several threads.
 class VulkanDevice {
  public:
-  /// Opens the device that options.selector asks for. Throws Error (no_device) when there is no Vulkan, no device, none
-  /// that matches or none with what Lapilli needs; the text says which and what there is.
+  /// Opens the device that options.selector asks for. Throws Error (no_device) when there is no Vulkan, no device,
+  /// none that matches or none with what Lapilli needs; the text says which and what there is.
   static VulkanDevice open(const DeviceOptions& options);
 
-  /// Uses a device that the application made. Of `options`, the pipeline cache, the restrictions and the loader count.
+  /// Uses a device that the application made. Of `options`, the pipeline cache, the restrictions and the loader
+  /// count.
   static VulkanDevice wrap(const ExternalDevice& external, const DeviceOptions& options);
 
   /// All physical devices, in the order of their indices. Throws like open, but an empty list is no error.
@@ -60,7 +61,8 @@ class VulkanDevice {
   /// The compiled pipeline: made at the first call, shared afterwards.
   [[nodiscard]] std::shared_ptr<const Pipeline> pipeline(const PipelineSpec& spec) const;
 
-  /// The same for many, compiled on all processors, in the order of `specs`. Saves the pipeline cache when any is new.
+  /// The same for many, compiled on all processors, in the order of `specs`. Saves the pipeline cache when any is
+  /// new.
   [[nodiscard]] std::vector<std::shared_ptr<const Pipeline>> pipelines(std::span<const PipelineSpec> specs) const;
 
   /// DeviceOptions::validation.

@@ -95,7 +95,8 @@ DeviceChoice choose_best(std::span<const DeviceSnapshot> devices, const DeviceOp
 
 DeviceChoice choose_device(std::span<const DeviceSnapshot> devices, const DeviceOptions& options) {
   if (devices.empty()) {
-    fail(ErrorCode::no_device, "Vulkan is installed, but no driver offers a device; install the driver of the GPU, or "
+    fail(ErrorCode::no_device,
+         "Vulkan is installed, but no driver offers a device; install the driver of the GPU, or "
          "mesa-vulkan-drivers (Debian) to run on the CPU");
   }
   if (options.selector.empty()) return choose_best(devices, options);
@@ -103,7 +104,8 @@ DeviceChoice choose_device(std::span<const DeviceSnapshot> devices, const Device
   if (index && *index >= devices.size()) index = std::nullopt;
   if (!index) index = find_uuid(devices, options.selector);
   if (!index) index = find_name(devices, options.selector);
-  if (!index) fail(ErrorCode::no_device, "no device matches \"{}\"; there are:{}", options.selector, list_text(devices));
+  if (!index)
+    fail(ErrorCode::no_device, "no device matches \"{}\"; there are:{}", options.selector, list_text(devices));
   return {*index, {}};
 }
 

@@ -75,13 +75,14 @@ std::vector<std::string_view> withheld_features(const DeviceRestrictions& restri
 
 void require_baseline(const DeviceSnapshot& snapshot) {
   if (snapshot.api_version < version(1, 2)) {
-    fail(ErrorCode::no_device, "{} has Vulkan {}, but Lapilli needs 1.2 or newer; a newer driver may help", snapshot.name,
-         version_text(snapshot.api_version));
+    fail(ErrorCode::no_device, "{} has Vulkan {}, but Lapilli needs 1.2 or newer; a newer driver may help",
+         snapshot.name, version_text(snapshot.api_version));
   }
   for (const std::string_view feature : required_features) {
     if (!snapshot.has_feature(feature)) {
-      fail(ErrorCode::no_device, "{} (driver {} {}) lacks the feature {}, which Lapilli needs; a newer driver may help",
-           snapshot.name, snapshot.driver_name, snapshot.driver_info, feature);
+      fail(ErrorCode::no_device,
+           "{} (driver {} {}) lacks the feature {}, which Lapilli needs; a newer driver may help", snapshot.name,
+           snapshot.driver_name, snapshot.driver_info, feature);
     }
   }
 }
@@ -103,7 +104,8 @@ void plan_features(const DeviceSnapshot& snapshot, const DeviceRestrictions& res
   }
   for (const std::string_view feature : required_features) plan.features.emplace_back(feature);
   for (const std::string_view feature : optional_features) {
-    if (snapshot.has_feature(feature) && !std::ranges::contains(withheld, feature)) plan.features.emplace_back(feature);
+    if (snapshot.has_feature(feature) && !std::ranges::contains(withheld, feature))
+      plan.features.emplace_back(feature);
   }
   std::ranges::sort(plan.features);
   for (const Extension& extension : useful_extensions) {
@@ -129,8 +131,8 @@ void plan_limits(const DeviceSnapshot& snapshot, const DeviceRestrictions& restr
   for (std::uint32_t& size : traits.max_group_size) size = std::min(size, traits.max_group_invocations);
   traits.max_shared_memory = lowered(limits.max_shared_memory, restrictions.max_shared_memory);
   traits.max_push_constants = lowered(limits.max_push_constants, restrictions.max_push_constants);
-  traits.max_storage_buffers = std::min({limits.max_storage_buffers_per_stage, limits.max_storage_buffers_per_set,
-                                         limits.max_resources_per_stage});
+  traits.max_storage_buffers = std::min(
+      {limits.max_storage_buffers_per_stage, limits.max_storage_buffers_per_set, limits.max_resources_per_stage});
   traits.max_storage_range = lowered(limits.max_storage_range, restrictions.max_storage_range);
   traits.max_uniform_range = limits.max_uniform_range;
   std::uint64_t allocation = limits.max_allocation;
@@ -198,7 +200,8 @@ DevicePlan make_device_plan(const DeviceSnapshot& device, const DeviceRestrictio
   DevicePlan plan;
   plan.queue_family = lent != nullptr ? lent->queue_family : choose_queue_family(snapshot);
   if (plan.queue_family >= snapshot.queue_families.size() || !snapshot.queue_families[plan.queue_family].compute) {
-    fail(ErrorCode::invalid_argument, "queue family {} of {} cannot do compute work", plan.queue_family, snapshot.name);
+    fail(ErrorCode::invalid_argument, "queue family {} of {} cannot do compute work", plan.queue_family,
+         snapshot.name);
   }
   plan.timestamps = snapshot.queue_families[plan.queue_family].timestamp_bits != 0;
   plan_features(snapshot, restrictions, plan);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "program/device_traits.h"
 #include "lapilli/device_options.h"
+#include "program/device_traits.h"
 #include "vulkan/device_snapshot.h"
 
 namespace lapilli {
@@ -14,10 +14,10 @@ namespace lapilli {
 /// How Lapilli uses a device: everything needed to make the logical device, and what the planner may count on.
 struct DevicePlan {
   std::uint32_t queue_family = 0;
-  bool timestamps = false;              ///< the queue family can measure time on the device
-  std::vector<std::string> extensions;  ///< to enable
-  std::vector<std::string> features;    ///< to enable, by Vulkan's names
-  bool write_to_device_memory = false;  ///< the host writes inputs and weights straight to where kernels read them
+  bool timestamps = false;               ///< the queue family can measure time on the device
+  std::vector<std::string> extensions;   ///< to enable
+  std::vector<std::string> features;     ///< to enable, by Vulkan's names
+  bool write_to_device_memory = false;   ///< the host writes inputs and weights straight to where kernels read them
   bool read_from_device_memory = false;  ///< device memory is cached by the host: outputs are read where they lie
   std::vector<std::string> defects;      ///< names of the known driver defects that the plan works around
   DeviceTraits traits;

@@ -39,7 +39,8 @@ struct DeviceState {
   Allocator allocator;
 
   vk::Queue queue;
-  std::shared_ptr<std::mutex> queue_mutex = std::make_shared<std::mutex>();  ///< Vulkan's queues take one thread at a time
+  std::shared_ptr<std::mutex> queue_mutex =
+      std::make_shared<std::mutex>();  ///< Vulkan's queues take one thread at a time
 
   PipelineCacheKey cache_key;
   std::filesystem::path cache_path;  ///< empty: not kept

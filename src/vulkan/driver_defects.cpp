@@ -17,12 +17,12 @@ constexpr std::array<std::uint32_t, 7> mali_without_float16{0x07500001, 0x086020
 constexpr std::array<std::uint32_t, 3> adreno_without_float16{0x06030001, 0x06040001, 0x06050002};
 
 constexpr std::array defects{
-    DriverDefect{"mali_implicit_float16", "half arithmetic is done in another precision than asked for (ncnn, gpu.cpp)",
-                 [](const DeviceSnapshot& device) {
-                   return device.vendor_id == vendor_arm &&
-                          std::ranges::contains(mali_without_float16, device.device_id);
-                 },
-                 float16_arithmetic},
+    DriverDefect{
+        "mali_implicit_float16", "half arithmetic is done in another precision than asked for (ncnn, gpu.cpp)",
+        [](const DeviceSnapshot& device) {
+          return device.vendor_id == vendor_arm && std::ranges::contains(mali_without_float16, device.device_id);
+        },
+        float16_arithmetic},
     DriverDefect{"adreno_implicit_float16",
                  "half arithmetic is done in another precision than asked for (ncnn, gpu.cpp)",
                  [](const DeviceSnapshot& device) {

@@ -62,13 +62,13 @@ std::span<const FeatureChain::Field> FeatureChain::fields() {
             [](C& c) -> vk::Bool32& {
               return c.core_1_3_ ? c.vulkan13_.computeFullSubgroups : c.subgroup_size_control_.computeFullSubgroups;
             }},
-      Field{"maintenance4",
-            [](C& c) -> vk::Bool32& {
-              return c.core_1_3_ ? c.vulkan13_.maintenance4 : c.maintenance4_.maintenance4;
-            }},
+      Field{
+          "maintenance4",
+          [](C& c) -> vk::Bool32& { return c.core_1_3_ ? c.vulkan13_.maintenance4 : c.maintenance4_.maintenance4; }},
       Field{"shaderIntegerDotProduct",
             [](C& c) -> vk::Bool32& {
-              return c.core_1_3_ ? c.vulkan13_.shaderIntegerDotProduct : c.integer_dot_product_.shaderIntegerDotProduct;
+              return c.core_1_3_ ? c.vulkan13_.shaderIntegerDotProduct
+                                 : c.integer_dot_product_.shaderIntegerDotProduct;
             }},
       Field{"cooperativeMatrix", [](C& c) -> vk::Bool32& { return c.cooperative_matrix_.cooperativeMatrix; }},
       Field{"cooperativeMatrixWorkgroupScope",

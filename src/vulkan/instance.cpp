@@ -35,9 +35,8 @@ class Validation {
  public:
   Validation(const vk::raii::Context& context, ValidationLog& log) : messenger_(messenger_info(log)) {
     const auto layers = context.enumerateInstanceLayerProperties();
-    if (!std::ranges::any_of(layers, [](const auto& layer) {
-          return std::string_view(layer.layerName) == validation_layer;
-        })) {
+    if (!std::ranges::any_of(
+            layers, [](const auto& layer) { return std::string_view(layer.layerName) == validation_layer; })) {
       fail(ErrorCode::no_device, "validation needs {}, which is not installed (Debian: vulkan-validationlayers)",
            validation_layer);
     }
@@ -92,7 +91,8 @@ vk::raii::Instance create_instance(const vk::raii::Context& context, const Valid
   try {
     return {context, info};
   } catch (const vk::IncompatibleDriverError&) {
-    fail(ErrorCode::no_device, "Vulkan is installed, but no driver was found; install the driver of the GPU, or "
+    fail(ErrorCode::no_device,
+         "Vulkan is installed, but no driver was found; install the driver of the GPU, or "
          "mesa-vulkan-drivers (Debian) to run on the CPU");
   }
 }
@@ -116,8 +116,7 @@ Instance::Instance(const DeviceOptions& options)
 }
 
 Instance::Instance(PFN_vkGetInstanceProcAddr entry, VkInstance lent)
-    : get_instance_proc_addr_(entry), lent_(true), context_(get_instance_proc_addr_),
-      instance_(context_, lent) {}
+    : get_instance_proc_addr_(entry), lent_(true), context_(get_instance_proc_addr_), instance_(context_, lent) {}
 
 Instance::~Instance() {
   if (lent_) (void)instance_.release();

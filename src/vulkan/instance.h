@@ -17,7 +17,8 @@ class Instance {
   /// The version of Vulkan that is asked for; what is newer on a device is not used.
   static constexpr std::uint32_t api_version = VK_API_VERSION_1_3;
 
-  /// Throws Error (no_device) when there is no loader or no driver, or when validation is asked for and not installed.
+  /// Throws Error (no_device) when there is no loader or no driver, or when validation is asked for and not
+  /// installed.
   explicit Instance(const DeviceOptions& options);
 
   /// Uses `lent`, which stays the application's.

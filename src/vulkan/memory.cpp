@@ -5,10 +5,10 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "vulkan/buffer.h"
 #include "vulkan/device_state.h"
 #include "vulkan/guard.h"
-#include "base/text.h"
 
 namespace lapilli {
 namespace {
@@ -80,7 +80,8 @@ Buffer::Buffer(std::shared_ptr<DeviceState> device, std::uint64_t size, MemoryKi
   const auto result = static_cast<vk::Result>(
       vmaCreateBuffer(device_->allocator.get(), &buffer_info, &info, &buffer_, &allocation_, &allocated));
   if (result != vk::Result::eSuccess) {
-    const bool memory = error_code_of(result) == ErrorCode::out_of_memory || result == vk::Result::eErrorFeatureNotPresent;
+    const bool memory =
+        error_code_of(result) == ErrorCode::out_of_memory || result == vk::Result::eErrorFeatureNotPresent;
     fail(memory ? ErrorCode::out_of_memory : error_code_of(result), "{} of memory cannot be had on {} ({})",
          byte_text(size), plan.traits.name, vk::to_string(result));
   }

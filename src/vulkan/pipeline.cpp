@@ -58,8 +58,8 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device, const Kerne
 
 vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& spec, const KernelModule& kernel,
                                  const vk::raii::PipelineLayout& layout) {
-  const vk::raii::ShaderModule module(
-      device.device, vk::ShaderModuleCreateInfo({}, kernel.spirv.size_bytes(), kernel.spirv.data()));
+  const vk::raii::ShaderModule module(device.device,
+                                      vk::ShaderModuleCreateInfo({}, kernel.spirv.size_bytes(), kernel.spirv.data()));
   std::vector<vk::SpecializationMapEntry> entries;
   for (std::uint32_t i = 0; i < spec.specialization.size(); ++i) entries.emplace_back(i, 4 * i, 4U);
   vk::SpecializationInfo specialization;

@@ -25,7 +25,7 @@ struct Header {
   std::uint64_t payload_size = 0;
   std::uint64_t payload_hash = 0;
 };
-static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 88);
+static_assert(std::is_trivially_copyable_v<Header> && std::has_unique_object_representations_v<Header>);
 
 bool same_format(const Header& header) {
   const Header expected;
@@ -71,8 +71,8 @@ bool store_pipeline_cache(const fs::path& path, const PipelineCacheKey& key, std
   header.key = key;
   header.payload_size = data.size();
   header.payload_hash = XXH3_64bits(data.data(), data.size());
-  const fs::path temporary = std::format("{}.{}.{}", path.string(), getpid(),
-                                         std::hash<std::thread::id>()(std::this_thread::get_id()));
+  const fs::path temporary =
+      std::format("{}.{}.{}", path.string(), getpid(), std::hash<std::thread::id>()(std::this_thread::get_id()));
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(&header), sizeof header);

@@ -14,6 +14,7 @@ namespace lapilli {
 struct PipelineCacheKey {
   std::uint64_t kernels_hash = 0;  ///< of all kernel modules
   std::uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+  std::uint32_t reserved = 0;                  ///< in place of padding, since the key is hashed and stored as it is
   std::array<char, 32> pipeline_cache_uuid{};  ///< hexadecimal digits
   friend bool operator==(const PipelineCacheKey&, const PipelineCacheKey&) = default;
 };
@@ -24,8 +25,8 @@ std::filesystem::path user_cache_folder();
 /// The file that belongs to `key` in `folder`.
 std::filesystem::path pipeline_cache_path(const std::filesystem::path& folder, const PipelineCacheKey& key);
 
-/// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged, cut
-/// short or made for something else is a miss: the result is empty. Never throws for what is in the file.
+/// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged,
+/// cut short or made for something else is a miss: the result is empty. Never throws for what is in the file.
 std::vector<std::byte> load_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key);
 
 /// Writes the file under a temporary name and renames it, so that readers and other writers never see a part of it.

@@ -94,18 +94,19 @@ void Recording::dispatch(const Pipeline& pipeline, std::span<const BufferRange> 
                                   handles_->make_set(pipeline, bindings), nullptr);
     }
     if (!push_constants.empty()) {
-      commands.pushConstants<std::uint32_t>(*pipeline.handles().layout, vk::ShaderStageFlagBits::eCompute, 0,
-                                            {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
+      commands.pushConstants<std::uint32_t>(
+          *pipeline.handles().layout, vk::ShaderStageFlagBits::eCompute, 0,
+          {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
     }
     commands.dispatch(groups[0], groups[1], groups[2]);
   });
 }
 
-vk::DescriptorSet Recording::Handles::make_set(const Pipeline& pipeline, std::span<const BufferRange> bindings) const {
+vk::DescriptorSet Recording::Handles::make_set(const Pipeline& pipeline,
+                                               std::span<const BufferRange> bindings) const {
   const vk::DescriptorSetLayout layout = *pipeline.handles().set_layout;
   // Sets go with their pool, so the handle that would free this one alone lets go of it.
-  const vk::DescriptorSet set =
-      device->device.allocateDescriptorSets({*descriptor_pool, layout}).front().release();
+  const vk::DescriptorSet set = device->device.allocateDescriptorSets({*descriptor_pool, layout}).front().release();
   std::vector<vk::DescriptorBufferInfo> buffers;
   for (const BufferRange& range : bindings) {
     buffers.emplace_back(vk::Buffer(range.buffer->handle()), range.offset, range.size);
@@ -164,10 +165,11 @@ std::vector<std::uint64_t> Recording::timestamps() const {
   const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   const std::uint64_t start = ticks.front();
   std::vector<std::uint64_t> times;
+  times.reserve(ticks.size());
   for (const std::uint64_t tick : ticks) {
     // Differences survive the counter's wrap; the first timestamp is the zero of the clock.
-    times.push_back(static_cast<std::uint64_t>(static_cast<double>((tick - start) & mask) *
-                                               snapshot.limits.timestamp_period));
+    times.push_back(
+        static_cast<std::uint64_t>(static_cast<double>((tick - start) & mask) * snapshot.limits.timestamp_period));
   }
   return times;
 }

@@ -134,7 +134,8 @@ void read_memory(const vk::raii::PhysicalDevice& physical_device, DeviceSnapshot
   const vk::PhysicalDeviceMemoryProperties memory = physical_device.getMemoryProperties();
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     const vk::MemoryHeap& heap = memory.memoryHeaps[i];
-    snapshot.memory_heaps.push_back({heap.size, static_cast<bool>(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)});
+    snapshot.memory_heaps.push_back(
+        {heap.size, static_cast<bool>(heap.flags & vk::MemoryHeapFlagBits::eDeviceLocal)});
   }
   using Bit = vk::MemoryPropertyFlagBits;
   for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
@@ -157,11 +158,10 @@ void read_queue_families(const vk::raii::PhysicalDevice& physical_device, Device
 void read_cooperative_matrices(const vk::raii::PhysicalDevice& physical_device, DeviceSnapshot& snapshot) {
   if (!snapshot.has_feature("cooperativeMatrix")) return;
   for (const vk::CooperativeMatrixPropertiesKHR& from : physical_device.getCooperativeMatrixPropertiesKHR()) {
-    snapshot.cooperative_matrices.push_back({from.MSize, from.NSize, from.KSize, component_dtype(from.AType),
-                                             component_dtype(from.BType), component_dtype(from.CType),
-                                             component_dtype(from.ResultType),
-                                             from.saturatingAccumulation != VK_FALSE,
-                                             from.scope == vk::ScopeKHR::eSubgroup});
+    snapshot.cooperative_matrices.push_back(
+        {from.MSize, from.NSize, from.KSize, component_dtype(from.AType), component_dtype(from.BType),
+         component_dtype(from.CType), component_dtype(from.ResultType), from.saturatingAccumulation != VK_FALSE,
+         from.scope == vk::ScopeKHR::eSubgroup});
   }
 }
 

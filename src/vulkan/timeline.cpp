@@ -57,9 +57,10 @@ void Timeline::submit(const Recording& recording) {
     const auto submit2 =
         dispatcher.vkQueueSubmit2 != nullptr ? dispatcher.vkQueueSubmit2 : dispatcher.vkQueueSubmit2KHR;
     const std::scoped_lock lock(*device.queue_mutex);
-    vk::detail::resultCheck(static_cast<vk::Result>(submit2(
-                                device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
-                            "vkQueueSubmit2");
+    vk::detail::resultCheck(
+        static_cast<vk::Result>(
+            submit2(device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
+        "vkQueueSubmit2");
   });
   handles_->submitted = value;
 }

@@ -113,8 +113,7 @@ TEST(Executor, TakesPortsOfNoElements) {
   const Fixture fixture;
   Program program;
   program.segments = {{SegmentKind::input, 0}, {SegmentKind::output, 0}, {SegmentKind::constant, 0}};
-  program.constants = {
-      {2, Tensor::allocate(DType::float32, {0, 4}), {DType::float32, {0, 4}, {0, 4}, {4, 1}, 0}}};
+  program.constants = {{2, Tensor::allocate(DType::float32, {0, 4}), {DType::float32, {0, 4}, {0, 4}, {4, 1}, 0}}};
   program.inputs = {{"x", DType::float32, {0, 3}, 0}};
   program.outputs = {{"y", DType::int64, {2, 0}, 1}};
   Executor executor = fixture.executor(program);

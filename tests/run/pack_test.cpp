@@ -64,12 +64,12 @@ void expect_as_defined(const std::vector<float>& values, const Packing& packing)
 TEST(Pack, FollowsItsDefinition) {
   const std::vector<float> values = random_values(4 * 5 * 6 * 7, 1);
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
-    expect_as_defined(values, {dtype, {4, 5, 6, 7}, {4, 5, 6, 7}, {210, 42, 7, 1}, 0});   // as it is
-    expect_as_defined(values, {dtype, {6, 7, 5, 8}, {6, 7, 5, 4}, {7, 1, 42, 210}, 0});   // OIHW to HWIO, O padded
-    expect_as_defined(values, {dtype, {5, 5, 6, 8}, {4, 5, 6, 7}, {210, 42, 7, 1}, 0});   // padded at both ends
-    expect_as_defined(values, {dtype, {5, 6, 7}, {5, 6, 7}, {42, 7, -1}, 6});             // reversed
-    expect_as_defined(values, {dtype, {3, 4}, {3, 4}, {0, 1}, 10});                       // repeated
-    expect_as_defined(values, {dtype, {3, 4}, {3, 0}, {4, 1}, 0});                        // nothing but zeros
+    expect_as_defined(values, {dtype, {4, 5, 6, 7}, {4, 5, 6, 7}, {210, 42, 7, 1}, 0});  // as it is
+    expect_as_defined(values, {dtype, {6, 7, 5, 8}, {6, 7, 5, 4}, {7, 1, 42, 210}, 0});  // OIHW to HWIO, O padded
+    expect_as_defined(values, {dtype, {5, 5, 6, 8}, {4, 5, 6, 7}, {210, 42, 7, 1}, 0});  // padded at both ends
+    expect_as_defined(values, {dtype, {5, 6, 7}, {5, 6, 7}, {42, 7, -1}, 6});            // reversed
+    expect_as_defined(values, {dtype, {3, 4}, {3, 4}, {0, 1}, 10});                      // repeated
+    expect_as_defined(values, {dtype, {3, 4}, {3, 0}, {4, 1}, 0});                       // nothing but zeros
     expect_as_defined(values, {dtype, {1, 840, 1}, {1, 840, 1}, {9, 1, 9}, 0});
     expect_as_defined(values, {dtype, {}, {}, {}, 5});  // a scalar
   }
@@ -84,8 +84,7 @@ TEST(Pack, SplitsLongRowsAndManyRows) {
 
 TEST(Pack, NarrowsIntegersToTheNearest) {
   const std::array<std::int64_t, 4> values{-5, INT64_MAX, INT64_MIN, INT32_MAX};
-  const auto bytes =
-      packed(Tensor::of<std::int64_t>(DType::int64, {4}, values), {DType::int32, {4}, {4}, {1}, 0});
+  const auto bytes = packed(Tensor::of<std::int64_t>(DType::int64, {4}, values), {DType::int32, {4}, {4}, {1}, 0});
   EXPECT_EQ(element<std::int32_t>(bytes, 0), -5);
   EXPECT_EQ(element<std::int32_t>(bytes, 1), INT32_MAX);
   EXPECT_EQ(element<std::int32_t>(bytes, 2), INT32_MIN);

@@ -15,7 +15,8 @@
 namespace lapilli {
 
 /// A Program made by hand: t = 2 * x + w; y = 2 * t + w + 3, with w packed as float32 from float32.
-inline Program scale_add_program(const DeviceTraits& traits, std::span<const float> weights, bool with_barrier = true) {
+inline Program scale_add_program(const DeviceTraits& traits, std::span<const float> weights,
+                                 bool with_barrier = true) {
   const auto count = static_cast<std::int64_t>(weights.size());
   const auto bytes = static_cast<std::uint64_t>(4 * count);
   const std::uint64_t alignment = traits.storage_alignment;

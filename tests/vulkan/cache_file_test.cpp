@@ -85,9 +85,7 @@ TEST_F(CacheFile, IsNeverSeenHalfWritten) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
 }
 
-TEST_F(CacheFile, CannotBeWrittenIsNoError) {
-  EXPECT_FALSE(store_pipeline_cache(path / "below a file", key, data));
-}
+TEST_F(CacheFile, CannotBeWrittenIsNoError) { EXPECT_FALSE(store_pipeline_cache(path / "below a file", key, data)); }
 
 }  // namespace
 }  // namespace lapilli

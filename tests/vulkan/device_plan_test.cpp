@@ -103,6 +103,13 @@ TEST(DevicePlan, ExtensionsOfANewerVersionAreEnabledByNameBefore) {
   EXPECT_EQ(std::ranges::count(make_device_plan(snapshot, {}).extensions, "VK_KHR_synchronization2"), 1);
 }
 
+TEST(DevicePlan, OldDrivers) {
+  const DevicePlan amd = make_device_plan(recorded_snapshot("amd_r7_200_windows"), {});  // Vulkan 1.2
+  EXPECT_EQ(std::ranges::count(amd.extensions, "VK_KHR_synchronization2"), 1);
+  EXPECT_TRUE(enables(amd, "synchronization2"));
+  EXPECT_NE(refusal(recorded_snapshot("intel_uhd630_moltenvk_1_2")).find("synchronization2"), std::string::npos);
+}
+
 TEST(DevicePlan, RefusalsNameDeviceAndFeature) {
   DeviceSnapshot snapshot = recorded_snapshot("intel_hd620_anv");
   std::erase(snapshot.features, "synchronization2");

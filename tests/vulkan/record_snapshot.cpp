@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   try {
     lapilli::DeviceOptions options;
-    const std::vector<lapilli::DeviceSnapshot> devices = lapilli::Device::list(options);
+    const std::vector<lapilli::DeviceSnapshot> devices = lapilli::VulkanDevice::list(options);
     const std::span arguments(argv, static_cast<std::size_t>(argc));
     if (arguments.size() > 1) options.selector = arguments[1];
     lapilli::DeviceSnapshot device = devices.at(lapilli::choose_device(devices, options).index);

@@ -1,7 +1,7 @@
 // Times contractions on a device: each shape runs many times in one submission, every run after the one before it, as
 // the layers of a network do.
 //
-//   contraction_bench [--device NAME] [--batch N]... [--only TEXT] [--sweep] [--float32]
+//   contraction_bench [--device NAME] [--batch N]... [--only TEXT] [--sweep] [--seconds N] [--float32]
 //
 // --sweep times every tile of matrix units with several numbers of slices, and checks each against the plain variant.
 #include <algorithm>
@@ -38,6 +38,7 @@ struct Options {
   std::string device, only;
   Sizes batches;
   bool sweep = false;
+  std::int64_t seconds = 300;  ///< after which no sweep begins
   Precision precision = Precision::float16;
 };
 
@@ -236,6 +237,15 @@ double relative_error(const std::vector<float>& actual, const std::vector<float>
   return std::sqrt(difference / norm);
 }
 
+std::int64_t group_count(const Program& program) {
+  for (const Step& step : program.steps) {
+    if (!is_contraction(program, step)) continue;
+    const auto& groups = std::get<Dispatch>(step).groups;
+    return std::int64_t{groups[0]} * groups[1] * groups[2];
+  }
+  return 0;
+}
+
 void sweep(Subject& subject, const Layer& layer, Bench& bench, PlanOptions options) {
   options.contraction.variant = "contraction";
   const std::vector<float> reference = bench.result(subject.plan(bench.traits(), options), subject);
@@ -246,6 +256,7 @@ void sweep(Subject& subject, const Layer& layer, Bench& bench, PlanOptions optio
       options.contraction.slices = slices;
       try {
         const Program program = subject.plan(bench.traits(), options);
+        if (slices > 1 && group_count(program) > std::int64_t{8} * bench.traits().compute_units) break;
         const double time = bench.microseconds(program);
         const double error = slices <= 2 ? relative_error(bench.result(program, subject), reference) : 0;
         std::printf("SWEEP %-30s tile %2zu slices %2lld %8.2f us %7.1f TFLOP/s error %.1e%s\n", layer.name.c_str(),
@@ -263,7 +274,6 @@ double run_layer(const Layer& layer, const Options& options, Bench& bench) {
   Subject subject(layer, options.precision);
   PlanOptions plan;
   plan.precision = options.precision;
-  if (options.sweep) sweep(subject, layer, bench, plan);
   const Program program = subject.plan(bench.traits(), plan);
   const double time = bench.microseconds(program);
   std::string kernels;
@@ -295,22 +305,35 @@ void run(const Options& options) {
     plan.precision = options.precision;
     bench.warm_up(Subject(layer, options.precision).plan(bench.traits(), plan));
   }
-  const auto run_all = [&](const std::vector<Layer>& layers, const std::string& title) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto run_all = [&](const std::vector<Layer>& layers, const std::string& title, bool sweeping) {
     double total = 0;
     for (const Layer& layer : layers) {
       if (layer.name.find(options.only) == std::string::npos) continue;
+      if (sweeping) {
+        if (std::chrono::steady_clock::now() - start > std::chrono::seconds(options.seconds)) return;
+        Subject subject(layer, options.precision);
+        PlanOptions plan;
+        plan.precision = options.precision;
+        sweep(subject, layer, bench, plan);
+        bench.forget_constants();
+        continue;
+      }
       total += layer.uses * run_layer(layer, options, bench);
     }
     if (total > 0) std::printf("%s: %.1f us for all its contractions\n", title.c_str(), total);
   };
-  if (bench.traits().software) {
-    run_all({product(512, 512, 512)}, "GEMM");
-  } else {
-    run_all({product(1024, 1024, 1024), product(2048, 2048, 2048), product(4096, 4096, 4096)}, "GEMM");
-  }
-  for (const std::int64_t batch : options.batches) {
-    run_all(resnet50(batch), std::format("ResNet-50, batch {}", batch));
-    run_all(depthwise(batch), "depthwise");
+  for (const bool sweeping : {false, true}) {
+    if (sweeping && !options.sweep) continue;
+    for (const std::int64_t batch : options.batches) {
+      run_all(resnet50(batch), std::format("ResNet-50, batch {}", batch), sweeping);
+      if (!sweeping) run_all(depthwise(batch), "depthwise", sweeping);
+    }
+    if (bench.traits().software) {
+      run_all({product(512, 512, 512)}, "GEMM", sweeping);
+    } else {
+      run_all({product(1024, 1024, 1024), product(2048, 2048, 2048), product(4096, 4096, 4096)}, "GEMM", sweeping);
+    }
   }
 }
 
@@ -323,6 +346,7 @@ Options parse(std::span<char*> arguments) {
     if (i + 1 == arguments.size()) continue;
     if (argument == "--device") options.device = arguments[++i];
     if (argument == "--only") options.only = arguments[++i];
+    if (argument == "--seconds") options.seconds = std::stoll(arguments[++i]);
     if (argument == "--batch") options.batches.push_back(std::stoll(arguments[++i]));
   }
   if (options.batches.empty()) options.batches = {1};

@@ -141,13 +141,14 @@ void begin_depth(uint first) {
 }
 
 void advance_depth() {
+  if (VECTORS_A == 0u) return;
   channel += TILE_K;
   if (channel < channels) return;
   do {
     channel -= channels;
     ++tap;
   } while (channel >= channels);
-  if (VECTORS_A != 0u) enter_tap();
+  enter_tap();
 }
 
 uint pack_halves(float low, float high) { return packHalf2x16(vec2(low, high)); }

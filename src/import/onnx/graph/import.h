@@ -17,6 +17,10 @@ struct InputDescription {
   Shape shape;
 };
 
+/// Inputs of a few integers may say shapes and axes, so their elements are symbols too, called "NAME[INDEX]". Nothing
+/// for other inputs.
+std::vector<std::string> element_symbols(const InputDescription& input);
+
 /// The inputs that a caller has to give, in their order: those that have no initializer.
 /// Throws Error (unsupported) for an input that is no tensor or whose rank the file does not tell.
 std::vector<InputDescription> describe_inputs(const Model& model);

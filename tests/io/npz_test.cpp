@@ -131,7 +131,7 @@ TEST(Npz, SurvivesEveryDamagedByte) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
     std::vector<std::byte> bytes = content_of(data / name);
     for (std::byte& byte : bytes) {
-      for (const unsigned flip : {1U, 128U, 255U}) {
+      for (const unsigned flip : {1U, 255U}) {
         const std::byte kept = byte;
         byte ^= static_cast<std::byte>(flip);
         try {

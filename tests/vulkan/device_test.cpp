@@ -60,12 +60,9 @@ TEST(VulkanDevice, SaysWhatThereIsWhenNothingMatches) {
   options.selector = "voodoo";
   const std::string text = refusal(options);
   EXPECT_NE(text.find("voodoo"), std::string::npos);
-<<<<<<< HEAD
-  for (const DeviceSnapshot& device : VulkanDevice::list(plain()))
+  for (const DeviceSnapshot& device : VulkanDevice::list(plain())) {
     EXPECT_NE(text.find(device.name), std::string::npos);
-=======
-  for (const DeviceSnapshot& device : VulkanDevice::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
->>>>>>> main
+  }
 }
 
 TEST(VulkanDevice, OpensAgainAndAgain) {
@@ -86,11 +83,7 @@ TEST(VulkanDevice, BuffersOutliveTheHandle) {
   buffer.mapped()[99] = std::byte{1};
 }
 
-<<<<<<< HEAD
-TEST(Device, RefusesBuffersPastTheLimits) {
-=======
 TEST(VulkanDevice, RefusesBuffersPastTheLimits) {
->>>>>>> main
   const VulkanDevice device = VulkanDevice::open(plain());
   try {
     (void)device.allocate(device.traits().max_allocation + 1, MemoryKind::device);

@@ -27,14 +27,13 @@ function(lapilli_test name)
 endfunction()
 
 # lapilli_fuzzer(NAME SOURCES file ... [LINK target ...]): a libFuzzer program in fuzzers/ of the build folder. Its seeds
-# are tests/fuzz/corpus/NAME. Exists only with LAPILLI_FUZZERS.
+# are tests/fuzz/corpus/NAME, where there are any. For tests/fuzz, which is built with LAPILLI_FUZZERS only.
 function(lapilli_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
-  if(LAPILLI_FUZZERS)
-    add_executable(${name} ${arg_SOURCES})
-    target_link_libraries(${name} PRIVATE lapilli_settings ${arg_LINK})
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
-    set_property(GLOBAL APPEND PROPERTY lapilli_fuzzers ${name})
-  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE lapilli_settings ${arg_LINK})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+  set_property(GLOBAL APPEND PROPERTY lapilli_fuzzers ${name})
 endfunction()

@@ -40,6 +40,23 @@ std::vector<std::uint32_t> read_words(const std::string& path) {
   return words;
 }
 
+// SPIRV-Cross as Debian 13 has it does not know cooperative matrices. They are never in buffers, so for reflection
+// vectors stand for them.
+std::vector<std::uint32_t> without_matrices(std::vector<std::uint32_t> words) {
+  constexpr std::uint32_t header = 5, type_vector = 23, type_cooperative_matrix = 4456, no_operation = 1U << 16U;
+  for (std::size_t at = header; at < words.size();) {
+    const std::uint32_t length = words[at] >> 16U, opcode = words[at] & 0xFFFFU;
+    if (length == 0 || length > words.size() - at) break;  // damaged, as SPIRV-Cross will say
+    if (opcode == type_cooperative_matrix && length > 4) {
+      words[at] = 4U << 16U | type_vector;
+      words[at + 3] = 4;
+      std::fill_n(words.begin() + static_cast<std::ptrdiff_t>(at) + 4, length - 4, no_operation);
+    }
+    at += length;
+  }
+  return words;
+}
+
 void check(spvc_result result, const Module& module) {
   if (result != SPVC_SUCCESS) throw std::runtime_error("reflection of " + module.name + " failed");
 }
@@ -49,7 +66,8 @@ class Reflection {
   explicit Reflection(Module& module) : module_(module) {
     check(spvc_context_create(&context_), module);
     spvc_parsed_ir ir = nullptr;
-    check(spvc_context_parse_spirv(context_, module.words.data(), module.words.size(), &ir), module);
+    const std::vector<std::uint32_t> words = without_matrices(module.words);
+    check(spvc_context_parse_spirv(context_, words.data(), words.size(), &ir), module);
     check(spvc_context_create_compiler(context_, SPVC_BACKEND_NONE, ir, SPVC_CAPTURE_MODE_TAKE_OWNERSHIP, &compiler_),
           module);
     check(spvc_compiler_create_shader_resources(compiler_, &resources_), module);

@@ -21,7 +21,7 @@ using Sizes = std::map<std::string, std::int64_t, std::less<>>;
 
 struct ModelOptions {
   Precision precision = Precision::float32;
-  bool optimise = true;                             ///< rewrite the graph before it is planned
+  bool optimise = true;                               ///< rewrite the graph before it is planned
   std::set<std::string, std::less<>> disabled_rules;  ///< rewrite rules to leave out, by name
   /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
   std::string contraction_variant;
@@ -42,8 +42,8 @@ struct PlanSummary {
   std::uint64_t lower_bound_bytes = 0;  ///< the largest set of tensors that are alive together
   std::uint64_t unshared_bytes = 0;     ///< a buffer for each tensor
   std::uint64_t weight_bytes = 0;
-  double structure_ms = 0;  ///< rewriting, fusion, choice of kernels; 0 when an earlier structure served
-  double plan_ms = 0;       ///< numbers for these sizes
+  double structure_ms = 0;         ///< rewriting, fusion, choice of kernels; 0 when an earlier structure served
+  double plan_ms = 0;              ///< numbers for these sizes
   std::vector<std::string> steps;  ///< one line a dispatch or barrier
 };
 
@@ -52,7 +52,7 @@ struct NodeDescription {
   std::string operation;             ///< family and attributes
   std::vector<std::string> origins;  ///< the model's nodes that it does the work of
   std::vector<std::string> inputs, outputs;
-  std::string runs_on;  ///< "device", "view" (no work), or "load" (computed once when the model is read)
+  std::string runs_on;          ///< "device", "view" (no work), or "load" (computed once when the model is read)
   std::int64_t operations = 0;  ///< multiplications and additions, for the given sizes
 };
 
@@ -71,8 +71,8 @@ struct ModelDescription {
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes = {},
                                 const ModelOptions& options = {});
 
-/// A model on a device: weights are uploaded once and shared by all its contexts. A handle: copies are the same model.
-/// Immutable for its users and thread-safe.
+/// A model on a device: weights are uploaded once and shared by all its contexts. A handle: copies are the same
+/// model. Immutable for its users and thread-safe.
 class Model {
  public:
   /// Reads an ONNX file. Throws Error that names the file and the node, and lists all that is unsupported at once.
@@ -92,8 +92,8 @@ class Model {
   std::shared_ptr<State> state_;
 };
 
-/// Runs a model. It keeps memory and recorded commands for the sizes that it has run lately. For one thread at a time;
-/// a thread each is how a model is shared.
+/// Runs a model. It keeps memory and recorded commands for the sizes that it has run lately. For one thread at a
+/// time; a thread each is how a model is shared.
 class Context {
  public:
   explicit Context(const Model& model);
@@ -101,8 +101,8 @@ class Context {
   Context& operator=(Context&&) noexcept;
   ~Context();
 
-  /// One run with inputs in the order of Model::inputs; results in the order of Model::outputs. Named sizes follow from
-  /// the shapes. Throws Error (invalid_argument) that names the input and what is wrong with its type or shape.
+  /// One run with inputs in the order of Model::inputs; results in the order of Model::outputs. Named sizes follow
+  /// from the shapes. Throws Error (invalid_argument) that names the input and what is wrong with its type or shape.
   std::vector<Tensor> run(std::span<const Tensor> inputs);
   /// The same by name.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);

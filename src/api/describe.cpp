@@ -55,7 +55,8 @@ ModelDescription describe_model(const std::filesystem::path& path, const Sizes& 
   Assumptions assumptions(description.sizes);
   const Network::Built built = network.build(assumptions, options);
   const Graph& graph = built.graph;
-  for (const auto& input : network.inputs()) description.inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
+  for (const auto& input : network.inputs())
+    description.inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const Fact& fact = graph.fact(graph.outputs()[i]);
     description.outputs.push_back({network.output_names()[i], fact.dtype, dimension_texts(fact.shape)});

@@ -37,7 +37,8 @@ Device Device::open(const DeviceOptions& options) {
 
 std::vector<DeviceDescription> Device::list(const DeviceOptions& options) {
   std::vector<DeviceDescription> result;
-  for (const DeviceSnapshot& snapshot : VulkanDevice::list(options)) result.push_back(describe(snapshot, result.size(), options));
+  for (const DeviceSnapshot& snapshot : VulkanDevice::list(options))
+    result.push_back(describe(snapshot, result.size(), options));
   return result;
 }
 

@@ -28,9 +28,12 @@ PlanOptions plan_options(const ModelOptions& options) {
 }  // namespace
 
 Model::State::State(const std::filesystem::path& path, Device opened, ModelOptions wanted)
-    : network(path), device(std::move(opened)), options(std::move(wanted)),
+    : network(path),
+      device(std::move(opened)),
+      options(std::move(wanted)),
       constants(std::make_shared<ResidentConstants>(device.implementation())) {
-  for (const auto& input : network.inputs()) inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
+  for (const auto& input : network.inputs())
+    inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
 }
 
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
@@ -178,8 +181,8 @@ std::vector<Context::DispatchTime> Context::profile() {
   for (const Step& step : executor.program().steps) {
     const auto* dispatch = std::get_if<Dispatch>(&step);
     if (dispatch == nullptr || result.size() == times.size()) continue;
-    result.push_back({executor.program().origins[dispatch->origin], executor.program().pipelines[dispatch->pipeline].kernel,
-                      times[result.size()]});
+    result.push_back({executor.program().origins[dispatch->origin],
+                      executor.program().pipelines[dispatch->pipeline].kernel, times[result.size()]});
   }
   return result;
 }

@@ -62,21 +62,25 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
 
 SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
   if (inputs.size() != inputs_.size()) {
-    fail(ErrorCode::invalid_argument, "{}: {} inputs are given, but the model has {}", path_, inputs.size(), inputs_.size());
+    fail(ErrorCode::invalid_argument, "{}: {} inputs are given, but the model has {}", path_, inputs.size(),
+         inputs_.size());
   }
   SymbolValues sizes;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& wanted = inputs_[i];
     if (inputs[i].dtype() != wanted.dtype || inputs[i].shape().size() != wanted.shape.size()) {
       fail(ErrorCode::invalid_argument, "{}: input '{}' is {}{}, but the model takes {}{}", path_, wanted.name,
-           to_string(inputs[i].dtype()), shape_text(inputs[i].shape()), to_string(wanted.dtype), shape_text(wanted.shape));
+           to_string(inputs[i].dtype()), shape_text(inputs[i].shape()), to_string(wanted.dtype),
+           shape_text(wanted.shape));
     }
-    for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis) learn_size(wanted.shape[axis], inputs[i].shape()[axis], sizes);
+    for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis)
+      learn_size(wanted.shape[axis], inputs[i].shape()[axis], sizes);
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (evaluate(inputs_[i].shape, sizes) != inputs[i].shape()) {
-      fail(ErrorCode::invalid_argument, "{}: input '{}' has shape {}, which does not fit {}{}", path_, inputs_[i].name,
-           shape_text(inputs[i].shape()), shape_text(inputs_[i].shape), sizes.empty() ? "" : " with the sizes of the other inputs");
+      fail(ErrorCode::invalid_argument, "{}: input '{}' has shape {}, which does not fit {}{}", path_,
+           inputs_[i].name, shape_text(inputs[i].shape()), shape_text(inputs_[i].shape),
+           sizes.empty() ? "" : " with the sizes of the other inputs");
     }
   }
   return sizes;

@@ -20,8 +20,8 @@ class Network {
   [[nodiscard]] const std::vector<onnx::InputDescription>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<std::string>& output_names() const noexcept { return output_names_; }
 
-  /// `given` and, for every other named size of the inputs, 1. Throws Error (invalid_argument) for a name that no input
-  /// has, and for a negative size.
+  /// `given` and, for every other named size of the inputs, 1. Throws Error (invalid_argument) for a name that no
+  /// input has, and for a negative size.
   [[nodiscard]] SymbolValues complete_sizes(const Sizes& given) const;
   /// The sizes that these inputs have. Throws Error (invalid_argument) that names the input which does not fit.
   [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;

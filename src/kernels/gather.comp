@@ -17,37 +17,24 @@ layout(constant_id = 8) const uint EPILOGUE_DTYPES = 0;  // one byte each
 
 INPUT_OPERAND(index, 6)
 
-// Parameters: the number of results; the operands: output, source, epilogue, indices; the distance between the indices
-// of a tuple; for each chosen axis its extent and its stride; divisors of the loops; the immediates.
+// Parameters: the number of results; the operands: output, source, epilogue, indices; what places.glsl
+// reads; divisors of the loops; the immediates.
 const uint OPERANDS_AT = 1u, OPERAND_WORDS = 1u + LOOPS, INDEX_OPERAND = 2u + EPILOGUE_INPUTS;
-const uint TUPLE_AT = OPERANDS_AT + OPERAND_WORDS * (INDEX_OPERAND + 1u);
-const uint AXES_AT = TUPLE_AT + 1u;
-const uint DIVISORS_AT = AXES_AT + 2u * CHOSEN_AXES;
+const uint PLACES_AT = OPERANDS_AT + OPERAND_WORDS * (INDEX_OPERAND + 1u);
+const uint DIVISORS_AT = PLACES_AT + 1u + 2u * CHOSEN_AXES;
 const uint IMMEDIATES_AT = DIVISORS_AT + DIVISOR_WORDS * (LOOPS - 1u);
 
-const uint INDEX_REGISTER = 7u;  // no input of the epilogue
+#include "places.glsl"
 
 uint operand_address(uint operand) { return address(OPERANDS_AT + OPERAND_WORDS * operand, LOOPS); }
 
 uint epilogue_address(uint i) { return operand_address(2u + i); }
-
-// The place that an index says; one out of range says the nearest place.
-uint place(INTEGER index, uint extent) {
-  const INTEGER from_start = index < INTEGER(0) ? index + INTEGER(extent) : index;
-  return uint(clamp(from_start, INTEGER(0), INTEGER(max(extent, 1u) - 1u)));
-}
 
 void main() {
   const uint element = group_number() * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
   if (element >= parameter(0u)) return;
   find_coordinates(element, LOOPS, DIVISORS_AT);
   load_immediates(IMMEDIATES_AT);
-  uint source = operand_address(1u), index = operand_address(INDEX_OPERAND);
-  for (uint i = 0u; i < CHOSEN_AXES; ++i) {
-    load_index(INDEX_DTYPE, index, INDEX_REGISTER);
-    source += place(integers[INDEX_REGISTER], parameter(AXES_AT + 2u * i)) * parameter(AXES_AT + 2u * i + 1u);
-    index += parameter(TUPLE_AT);
-  }
-  load_source(SOURCE_DTYPE, source, 0u);
+  load_source(SOURCE_DTYPE, operand_address(1u) + chosen_offset(operand_address(INDEX_OPERAND)), 0u);
   store_result(operand_address(0u));
 }

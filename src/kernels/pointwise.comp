@@ -30,6 +30,8 @@ const uint OPERANDS_AT = 1u, OPERAND_WORDS = 1u + RANK;
 const uint DIVISORS_AT = OPERANDS_AT + OPERAND_WORDS * (1u + INPUTS);
 const uint IMMEDIATES_AT = DIVISORS_AT + DIVISOR_WORDS * (RANK - 1u);
 
+uint operand_address(uint operand) { return address(OPERANDS_AT + OPERAND_WORDS * operand, RANK); }
+
 uint input_dtype(uint i) { return ((i < 4u ? INPUT_DTYPES_LOW : INPUT_DTYPES_HIGH) >> (8u * (i & 3u))) & 0xFFu; }
 
 void main() {

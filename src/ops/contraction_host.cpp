@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/half.h"
 #include "ops/contraction.h"
+#include "ops/host_loop.h"
 
 namespace lapilli {
 namespace {
@@ -68,21 +69,6 @@ Tensor write(DType dtype, const Sizes& shape, const std::vector<Number>& numbers
   return tensor;
 }
 
-Sizes row_major_strides(const Sizes& shape) {
-  Sizes strides(shape.size(), 1);
-  for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  return strides;
-}
-
-// Moves to the next index in row-major order; false after the last.
-bool next_index(Sizes& index, std::span<const std::int64_t> sizes) {
-  for (std::size_t axis = sizes.size(); axis-- > 0;) {
-    if (++index[axis] < sizes[axis]) return true;
-    index[axis] = 0;
-  }
-  return false;
-}
-
 // The first element of the matrix that an operand has at a batch index, to which its leading axes broadcast.
 std::size_t matrix_start(const Sizes& batch, const Sizes& shape) {
   const Sizes strides = row_major_strides(shape);
@@ -123,7 +109,7 @@ Tensor multiply(const Tensor& a, const Tensor& b, bool transpose_a, bool transpo
         result.push_back(sum);
       }
     }
-  } while (next_index(batch, batch_sizes));
+  } while (advance(batch, batch_sizes));
   return write(a.dtype(), shape, result);
 }
 
@@ -173,14 +159,14 @@ Tensor convolve(const Tensor& x, const Tensor& w, const ConvolutionLoops& loops)
                weights[static_cast<std::size_t>(weight + tap_number)];
       }
       ++tap_number;
-    } while (next_index(tap, loops.kernel));
+    } while (advance(tap, loops.kernel));
     return sum;
   };
   for (std::int64_t image = 0; image < loops.output[0]; ++image) {
     for (std::int64_t filter = 0; filter < loops.output[1]; ++filter) {
       Sizes position(positions.size(), 0);
       do result.push_back(sum_at(image, filter, position));
-      while (next_index(position, positions));
+      while (advance(position, positions));
     }
   }
   return write(x.dtype(), loops.output, result);

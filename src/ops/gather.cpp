@@ -39,7 +39,7 @@ void for_each_taken(const GatherMap& map, std::span<const std::int64_t> data, st
   const std::int64_t tuple_step = map.tuple_axis < 0 ? 0 : index_strides[static_cast<std::size_t>(map.tuple_axis)];
   const std::int64_t count = element_count(output);
   std::vector<std::int64_t> index(output.size(), 0);
-  for (std::int64_t i = 0; i < count; ++i, advance(index, output)) {
+  for (std::int64_t i = 0; i < count; ++i, next_index(index, output)) {
     std::int64_t place = offset_of(index, data_steps), at = offset_of(index, index_steps);
     for (const int axis : map.chosen) {
       const std::int64_t extent = data[static_cast<std::size_t>(axis)];

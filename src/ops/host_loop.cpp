@@ -14,7 +14,7 @@ std::int64_t offset_of(std::span<const std::int64_t> index, std::span<const std:
   return offset;
 }
 
-bool advance(std::span<std::int64_t> index, std::span<const std::int64_t> sizes) {
+bool next_index(std::span<std::int64_t> index, std::span<const std::int64_t> sizes) {
   for (std::size_t i = index.size(); i-- > 0;) {
     if (++index[i] < sizes[i]) return true;
     index[i] = 0;

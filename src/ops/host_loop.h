@@ -13,6 +13,6 @@ std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> sizes)
 std::int64_t offset_of(std::span<const std::int64_t> index, std::span<const std::int64_t> strides);
 
 /// Steps to the next index in row-major order; false after the last one, with the index back at zero.
-bool advance(std::span<std::int64_t> index, std::span<const std::int64_t> sizes);
+bool next_index(std::span<std::int64_t> index, std::span<const std::int64_t> sizes);
 
 }  // namespace lapilli

@@ -127,16 +127,16 @@ std::vector<Tensor> Normalization::evaluate_own(std::span<const Tensor> inputs) 
   }
   std::vector<double> row(static_cast<std::size_t>(element_count(shape.inner)));
   std::vector<std::int64_t> outer(shape.outer.size(), 0), inner(shape.inner.size(), 0);
-  for (std::int64_t i = 0; i < rows; ++i, advance(outer, shape.outer)) {
+  for (std::int64_t i = 0; i < rows; ++i, next_index(outer, shape.outer)) {
     const std::int64_t start = offset_of(outer, shape.strides);
     for (double& x : row) {
       x = elements[static_cast<std::size_t>(start + offset_of(inner, shape.strides))];
-      advance(inner, shape.inner);
+      next_index(inner, shape.inner);
     }
     const Statistics found = normalize(attributes_, row);
     for (const double x : row) {
       results[static_cast<std::size_t>(start + offset_of(inner, shape.strides))] = x;
-      advance(inner, shape.inner);
+      next_index(inner, shape.inner);
     }
     if (!attributes_.statistics) continue;
     statistics[0].mutable_elements<float>()[static_cast<std::size_t>(i)] = static_cast<float>(found.mean);

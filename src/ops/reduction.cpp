@@ -143,10 +143,10 @@ void for_each_row(const Tensor& input, std::span<const int> axes, Use&& use) {
     const std::int64_t start = offset_of(outer_index, strides);
     for (T& element : row) {
       element = elements[static_cast<std::size_t>(start + offset_of(inner_index, strides))];
-      advance(inner_index, inner);
+      next_index(inner_index, inner);
     }
     use(static_cast<std::size_t>(i), std::span<T>(row));
-    advance(outer_index, outer);
+    next_index(outer_index, outer);
   }
 }
 

@@ -90,7 +90,7 @@ struct HostWindow {
       }
       if (in_data) use(Place{offset_of(position, input_strides), offset_of(position, index_strides)});
       counted += in_data || (attributes.count_padding && in_padding) ? 1 : 0;
-    } while (advance(step, window_sizes));
+    } while (next_index(step, window_sizes));
     return counted;
   }
 
@@ -113,7 +113,7 @@ void evaluate_windows(const HostWindow& window, const Tensor& input, DType dtype
   const WindowAttributes& attributes = window.attributes;
   const auto elements = input.elements<T>();
   std::vector<std::int64_t> index(window.output_sizes.size(), 0);
-  for (std::int64_t i = 0; i < output.element_count(); ++i, advance(index, window.output_sizes)) {
+  for (std::int64_t i = 0; i < output.element_count(); ++i, next_index(index, window.output_sizes)) {
     T sum = 0, best = lowest<T>(dtype);
     std::int64_t best_index = window.first_index(index);
     bool found = false;

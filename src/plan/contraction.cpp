@@ -255,11 +255,25 @@ std::int64_t ContractionWindow::taps() const {
 
 Contraction make_contraction(const Node& node, Emission& emission) { return ContractionMaker(node, emission).make(); }
 
+namespace {
+
+bool has_wide_types(const Graph& graph, const Node& node) {
+  const auto wide = [](DType dtype) { return bit_width(dtype) == 64; };
+  const auto wide_value = [&](ValueId value) { return wide(graph.fact(value).dtype); };
+  const PointwiseChain& chain = static_cast<const FusedOperator&>(*node.op).epilogue();
+  return std::ranges::any_of(node.inputs, wide_value) || std::ranges::any_of(node.outputs, wide_value) ||
+         std::ranges::any_of(chain.steps, [&](const PointwiseStep& step) { return wide(step.dtype); }) ||
+         std::ranges::any_of(chain.immediates, [&](const Immediate& immediate) { return wide(immediate.dtype); });
+}
+
+}  // namespace
+
 ContractionTraits contraction_traits(const Graph& graph, const Node& node, const PlanOptions& options) {
   ContractionTraits traits;
   const Fact &a = graph.fact(node.inputs[0]), &b = graph.fact(node.inputs[1]);
   traits.constant_weights = graph.is_constant(node.inputs[1]);
   traits.dtype = a.dtype;
+  traits.wide_types = has_wide_types(graph, node);
   traits.stored_dtype =
       a.dtype == DType::float32 && options.precision == Precision::float16 ? DType::float16 : a.dtype;
   if (const auto* product = operator_as<MatMul>(node)) {
@@ -327,6 +341,19 @@ bool rows_are_aligned(const ContractionOperand& operand, std::int64_t factor, As
   const auto aligned = [&](const Dim& stride) { return is_multiple(stride, factor, assumptions); };
   return aligned(operand.offset) && std::ranges::all_of(operand.batch, aligned) &&
          std::ranges::all_of(operand.rows, aligned);
+}
+
+std::uint32_t vector_operands(const Contraction& contraction, std::int64_t vector, Assumptions& assumptions) {
+  if (!is_multiple(contraction.columns, vector, assumptions)) return 0;
+  const auto fits = [&](const ContractionOperand& operand) {
+    return (operand.dtype == DType::float16 || operand.dtype == DType::float32) && operand.column == Dim(1) &&
+           rows_are_aligned(operand, vector, assumptions);
+  };
+  std::uint32_t bits = fits(contraction.output) ? 1 : 0;
+  for (std::size_t i = 0; i < contraction.epilogue.size(); ++i) {
+    if (fits(contraction.epilogue[i])) bits |= 2U << i;
+  }
+  return bits;
 }
 
 void append_window_constants(const ContractionWindow& window, std::vector<std::uint32_t>& constants) {

@@ -59,6 +59,7 @@ struct ContractionTraits {
   bool convolution = false, constant_weights = false, transposed = false;
   DType dtype = DType::undefined;         ///< as the graph has it
   DType stored_dtype = DType::undefined;  ///< of intermediate values of this type
+  bool wide_types = false;                ///< any operand or step of 64 bits
   std::int64_t group = 1;
   std::optional<std::int64_t> channels, columns;  ///< of one group, where they are numbers
 };
@@ -68,12 +69,23 @@ ContractionTraits contraction_traits(const Graph& graph, const Node& node, const
 struct ContractionVariant {
   std::string_view name;  ///< of the kernel too
   bool (*applies)(const ContractionTraits&, const DeviceTraits&, const PlanOptions&);
-  OperandRequirement (*requirement)(const ContractionTraits&, std::size_t rank, const PlanOptions&);  ///< of A
+  /// How A (operand 0) and B (1), which has this rank, must lie.
+  OperandRequirement (*requirement)(const ContractionTraits&, std::size_t operand, std::size_t rank,
+                                    const PlanOptions&);
   void (*emit)(Contraction&, Emission&);
 };
 
 // The variants, one file each.
 void emit_plain_contraction(Contraction& contraction, Emission& emission);
+bool matrix_contraction_applies(const ContractionTraits& traits, const DeviceTraits& device,
+                                const PlanOptions& options);
+OperandRequirement matrix_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
+                                                  std::size_t rank, const PlanOptions& options);
+void emit_matrix_contraction(Contraction& contraction, Emission& emission);
+bool depthwise_contraction_applies(const ContractionTraits& traits, const DeviceTraits& device,
+                                   const PlanOptions& options);
+OperandRequirement depthwise_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
+                                                     std::size_t rank, const PlanOptions& options);
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission);
 
 // What variants share.
@@ -87,6 +99,9 @@ void pack_weights(Contraction& contraction, DType dtype, std::int64_t channel_mu
 bool is_multiple(const Dim& value, std::int64_t factor, Assumptions& assumptions);
 /// Whether offset and strides along batch and row axes are multiples of a number.
 bool rows_are_aligned(const ContractionOperand& operand, std::int64_t factor, Assumptions& assumptions);
+
+/// Which operands kernels may load or store in vectors of columns: bit 0 is the output, bit i operand i of the epilogue.
+std::uint32_t vector_operands(const Contraction& contraction, std::int64_t vector, Assumptions& assumptions);
 
 /// The specialization constants from TRANSPOSED on, and the parameters from LOOPS_AT on, of contraction_loops.glsl.
 void append_window_constants(const ContractionWindow& window, std::vector<std::uint32_t>& constants);

@@ -14,11 +14,17 @@
 
 namespace lapilli {
 
+/// What tests and benchmarks decide in place of the planner.
+struct ContractionTuning {
+  std::string variant;              ///< runs wherever it can, by the name of its kernel; empty for the best one
+  std::optional<std::size_t> tile;  ///< of matrix units: an index into the variant's table
+  std::int64_t slices = 0;          ///< of the depth, on matrix units; 0 for the best number
+};
+
 struct PlanOptions {
   Precision precision = Precision::float32;
   bool channels_last = true;  ///< convolutions keep their channels innermost
-  /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
-  std::string contraction_variant;
+  ContractionTuning contraction;
 };
 
 /// What families write into while a structure is made: placements are there, dispatches are added.

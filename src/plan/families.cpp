@@ -10,6 +10,7 @@
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
+#include "ops/scatter.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -32,6 +33,7 @@ const auto& family_table() {
       Family{typeid(Gather), follow_inputs, emit_gather},
       Family{typeid(GatherElements), follow_inputs, emit_gather},
       Family{typeid(GatherTuples), follow_inputs, emit_gather},
+      Family{typeid(Scatter), follow_inputs, emit_scatter},
   };
   return table;
 }

@@ -53,6 +53,7 @@ LayoutChoice choose_movement_layouts(const LayoutQuery& query);
 void emit_contraction(const Node& node, Emission& emission);
 LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
 void emit_gather(const Node& node, Emission& emission);
+void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);

@@ -9,8 +9,11 @@ namespace {
 bool always(const ContractionTraits&, const DeviceTraits&, const PlanOptions&) { return true; }
 
 // Convolutions like their channels innermost; with few of them that is not worth a copy.
-OperandRequirement channels_last_if_vectors(const ContractionTraits& traits, std::size_t rank,
+OperandRequirement channels_last_if_vectors(const ContractionTraits& traits, std::size_t operand, std::size_t rank,
                                             const PlanOptions& options) {
+  if (operand == 1) {
+    return {traits.convolution ? std::optional(Layout::row_major(rank)) : std::nullopt, std::nullopt};
+  }
   const bool vectors = traits.channels && *traits.channels * traits.group % 4 == 0;
   if (!traits.convolution || !options.channels_last || !vectors) return {};
   return {Layout::channels_last(rank), std::nullopt};
@@ -18,13 +21,17 @@ OperandRequirement channels_last_if_vectors(const ContractionTraits& traits, std
 
 // Ordered by preference.
 constexpr std::array variants{
+    ContractionVariant{"contraction_depthwise", depthwise_contraction_applies, depthwise_contraction_requirement,
+                       emit_depthwise_contraction},
+    ContractionVariant{"contraction_matrix", matrix_contraction_applies, matrix_contraction_requirement,
+                       emit_matrix_contraction},
     ContractionVariant{"contraction", always, channels_last_if_vectors, emit_plain_contraction},
 };
 
 const ContractionVariant& choose_variant(const ContractionTraits& traits, const DeviceTraits& device,
                                          const PlanOptions& options) {
   return *std::ranges::find_if(variants, [&](const ContractionVariant& variant) {
-    const bool forced = options.contraction_variant.empty() || options.contraction_variant == variant.name;
+    const bool forced = options.contraction.variant.empty() || options.contraction.variant == variant.name;
     return &variant == &variants.back() || (forced && variant.applies(traits, device, options));
   });
 }
@@ -36,15 +43,12 @@ LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
   const ContractionVariant& variant = choose_variant(traits, query.traits, query.options);
   const auto rank_of = [&](ValueId value) { return query.graph.fact(value).shape.size(); };
   LayoutChoice choice;
-  choice.inputs.push_back(variant.requirement(traits, rank_of(query.node.inputs[0]), query.options));
-  const std::size_t output_rank = rank_of(query.node.outputs[0]);
-  if (traits.convolution) {
-    choice.inputs.push_back({Layout::row_major(rank_of(query.node.inputs[1])), std::nullopt});
-    choice.outputs.push_back(query.options.channels_last ? Layout::channels_last(output_rank)
-                                                         : Layout::row_major(output_rank));
-  } else {
-    choice.outputs.push_back(Layout::row_major(output_rank));
+  for (std::size_t operand = 0; operand < 2; ++operand) {
+    choice.inputs.push_back(variant.requirement(traits, operand, rank_of(query.node.inputs[operand]), query.options));
   }
+  const std::size_t output_rank = rank_of(query.node.outputs[0]);
+  const bool channels_last = traits.convolution && query.options.channels_last;
+  choice.outputs.push_back(channels_last ? Layout::channels_last(output_rank) : Layout::row_major(output_rank));
   return choice;
 }
 

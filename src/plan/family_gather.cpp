@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/gather.h"
+#include "ops/scatter.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 
@@ -27,6 +28,36 @@ LoopNest gather_nest(const GatherOperator& op, const GatherMap& map, const Node&
   return nest;
 }
 
+// What src/kernels/include/places.glsl reads.
+void write_places(const GatherMap& map, std::span<const Dim> shape, const Placement& data, const Placement& indices,
+                  ParameterWriter& parameters) {
+  parameters.value(map.tuple_axis < 0 ? Dim(0) : indices.strides[static_cast<std::size_t>(map.tuple_axis)]);
+  for (const int axis : map.chosen) {
+    const auto at = static_cast<std::size_t>(axis);
+    parameters.value(shape[at]).value(data.strides[at]);
+  }
+}
+
+// Loops over the updates. Those along axes of the data never meet in one place; the others may, and keep their order.
+RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, Emission& emission) {
+  LoopNest nest;
+  nest.sizes = emission.graph().fact(node.inputs[2]).shape;
+  nest.output = operand_along(output, map.data_axis);
+  nest.inputs = {placed_operand(emission.placement(node.inputs[2])),
+                 operand_along(emission.placement(node.inputs[1]), map.index_axis)};
+  std::vector<bool> may_meet;
+  for (const int axis : map.data_axis) may_meet.push_back(axis < 0);
+  RowNest rows = cut_into_rows(nest, may_meet);
+  rows.inner.output = {{}, DType::undefined, 0, Layout::row_major(rows.inner.sizes.size()).strides(rows.inner.sizes)};
+  simplify_loops(rows.outer, emission.assumptions().sizes());
+  simplify_loops(rows.inner, emission.assumptions().sizes());
+  return rows;
+}
+
+std::uint32_t choose_invocations(const DeviceTraits& traits) {
+  return traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
+}
+
 }  // namespace
 
 void emit_gather(const Node& node, Emission& emission) {
@@ -42,8 +73,7 @@ void emit_gather(const Node& node, Emission& emission) {
   std::vector<DType> chain_inputs{facts[0].dtype};
   for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
   const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
-  const DeviceTraits& traits = emission.traits();
-  const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
+  const std::uint32_t invocations = choose_invocations(emission.traits());
 
   SymbolicDispatch dispatch;
   dispatch.kernel = "gather";
@@ -68,15 +98,52 @@ void emit_gather(const Node& node, Emission& emission) {
   parameters.value(count);
   write_operand(nest.output, parameters);
   for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
-  parameters.value(map.tuple_axis < 0 ? Dim(0) : indices.strides[static_cast<std::size_t>(map.tuple_axis)]);
-  for (const int axis : map.chosen) {
-    const auto at = static_cast<std::size_t>(axis);
-    parameters.value(facts[0].shape[at]).value(data.strides[at]);
-  }
+  write_places(map, facts[0].shape, data, indices, parameters);
   write_divisors(nest.sizes, parameters);
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, invocations);
+  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
+  emission.add_dispatch(std::move(dispatch));
+}
+
+void emit_scatter(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const Scatter&>(*node.op);
+  const std::vector<Fact> facts = emission.graph().input_facts(node);
+  const GatherMap map = op.places().map(std::span(facts).first(2));
+  const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
+  const Placement output = emission.placement(node.outputs[0]);
+  emit_copy(data, output, facts[0].shape, emission);
+  const RowNest rows = scatter_nest(map, node, output, emission);
+  const EncodedChain chain = encode_chain({}, {{facts[0].dtype}}, epilogue_limits.steps);
+  const std::uint32_t invocations = choose_invocations(emission.traits());
+
+  SymbolicDispatch dispatch;
+  dispatch.kernel = "scatter";
+  dispatch.capabilities = level_of_all(rows.outer.inputs, level_of(output.dtype));
+  dispatch.specialization = {invocations,
+                             static_cast<std::uint32_t>(op.function()),
+                             static_cast<std::uint32_t>(rows.outer.sizes.size()),
+                             static_cast<std::uint32_t>(rows.inner.sizes.size()),
+                             static_cast<std::uint32_t>(map.chosen.size()),
+                             static_cast<std::uint32_t>(output.dtype),
+                             static_cast<std::uint32_t>(rows.outer.inputs[0].dtype),
+                             static_cast<std::uint32_t>(indices.dtype)};
+  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+  dispatch.bindings.push_back({output.storage, Access::read_write});
+  for (const NestOperand& input : rows.outer.inputs) dispatch.bindings.push_back({input.storage, Access::read});
+
+  ParameterWriter parameters;
+  parameters.value(rows.rows()).value(rows.length());
+  write_operand(rows.outer.output, parameters);
+  for (const NestOperand& input : rows.outer.inputs) write_operand(input, parameters);
+  write_divisors(rows.outer.sizes, parameters);
+  for (const NestOperand& input : rows.inner.inputs) {
+    for (const Dim& stride : input.strides) parameters.value(stride);
+  }
+  write_divisors(rows.inner.sizes, parameters);
+  write_places(map, facts[0].shape, output, indices, parameters);
+  dispatch.parameters = parameters.take();
+  dispatch.groups = Dim::ceil_divide(rows.rows(), std::int64_t{invocations});
   emission.add_dispatch(std::move(dispatch));
 }
 

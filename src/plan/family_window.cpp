@@ -123,7 +123,7 @@ void emit_window(const Node& node, Emission& emission) {
   write_divisors(nest.sizes, parameters);
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, invocations);
+  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
   emission.add_dispatch(std::move(dispatch));
 }
 

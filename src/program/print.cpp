@@ -11,7 +11,8 @@ std::string binding_text(const Program& program, const Binding& binding) {
   constexpr std::array<std::string_view, 5> kinds{"arena", "constant", "input", "output", "parameters"};
   constexpr std::array<std::string_view, 3> marks{"", "=", "+="};
   return std::format("{}{}[{}+{}]", marks[static_cast<std::size_t>(binding.access)],
-                     kinds[static_cast<std::size_t>(program.segments[binding.segment].kind)], binding.offset, binding.size);
+                     kinds[static_cast<std::size_t>(program.segments[binding.segment].kind)], binding.offset,
+                     binding.size);
 }
 
 std::string dispatch_line(const Program& program, const Dispatch& dispatch) {
@@ -22,7 +23,8 @@ std::string dispatch_line(const Program& program, const Dispatch& dispatch) {
     if (program.segments[binding.segment].kind == SegmentKind::parameters) continue;
     // Unused bindings of a kernel repeat the one before them.
     const bool repeats = i > 0 && dispatch.bindings[i - 1].segment == binding.segment &&
-                         dispatch.bindings[i - 1].offset == binding.offset && dispatch.bindings[i - 1].access == binding.access;
+                         dispatch.bindings[i - 1].offset == binding.offset &&
+                         dispatch.bindings[i - 1].access == binding.access;
     if (!repeats) line += " " + binding_text(program, binding);
   }
   return line + "  # " + program.origins[dispatch.origin];

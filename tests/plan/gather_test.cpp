@@ -1,4 +1,4 @@
-#include "ops/gather.h"
+#include "ops/scatter.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(Gather, takes_the_nearest_element_on_the_device_and_refuses_on_the_host) {
   const Tensor indices = integer_tensor({4}, {5, -9, std::int64_t{1} << 60, -(std::int64_t{1} << 60)});
   EXPECT_EQ(run_floats(std::make_shared<Gather>(0), data, indices), (Floats{3, 1, 3, 1}));
   const std::vector<Tensor> inputs{data, indices};
-  EXPECT_THROW(Gather(0).evaluate(inputs), Error);
+  EXPECT_THROW((void)Gather(0).evaluate(inputs), Error);
 }
 
 TEST(Gather, matches_the_host) {
@@ -124,6 +124,63 @@ TEST(Gather, refuses_what_does_not_fit) {
   EXPECT_THROW(infer(GatherTuples(0), {3, 4}, {2, 3}), Error);
   EXPECT_THROW(infer(GatherTuples(1), {3, 4}, {2, 1}), Error);
   EXPECT_THROW(infer(GatherTuples(0), {3, 4}, {}), Error);
+}
+
+OperatorPointer scatter(std::shared_ptr<const GatherOperator> places, PointwiseFunction function) {
+  return std::make_shared<Scatter>(std::move(places), function);
+}
+
+// Examples of the ONNX operator documents.
+TEST(Scatter, knows_the_values_of_onnx) {
+  const auto elements = std::make_shared<GatherElements>(1);
+  const Tensor data = float_tensor({1, 5}, {1, 2, 3, 4, 5});
+  const auto run = [](OperatorPointer op, const Tensor& from, const Tensor& indices, const Tensor& updates) {
+    return floats_of(run_node({std::move(op), {from, indices, updates}, {}, Precision::float32})[0]);
+  };
+  EXPECT_EQ(run(scatter(elements, PointwiseFunction::identity), data, integer_tensor({1, 2}, {1, 3}),
+                float_tensor({1, 2}, {1.1F, 2.1F})),
+            (Floats{1, 1.1F, 3, 2.1F, 5}));
+  EXPECT_EQ(run(scatter(elements, PointwiseFunction::add), data, integer_tensor({1, 2}, {1, 1}),
+                float_tensor({1, 2}, {1.1F, 2.1F})),
+            (Floats{1, 2 + 1.1F + 2.1F, 3, 4, 5}));
+  EXPECT_EQ(run(scatter(elements, PointwiseFunction::maximum), data, integer_tensor({1, 2}, {1, 1}),
+                float_tensor({1, 2}, {1.1F, 2.1F})),
+            (Floats{1, 2.1F, 3, 4, 5}));
+  EXPECT_EQ(run(scatter(std::make_shared<GatherTuples>(0), PointwiseFunction::identity),
+                float_tensor({8}, {1, 2, 3, 4, 5, 6, 7, 8}), integer_tensor({4, 1}, {4, 3, 1, 7}),
+                float_tensor({4}, {9, 10, 11, 12})),
+            (Floats{1, 11, 3, 10, 9, 6, 7, 12}));
+}
+
+TEST(Scatter, lets_the_last_update_win) {
+  const auto op = scatter(std::make_shared<GatherTuples>(0), PointwiseFunction::identity);
+  const std::vector<Tensor> inputs{float_tensor({2}, {0, 0}), integer_tensor({2, 3, 1}, {0, 1, 0, 0, 0, 1}),
+                                   float_tensor({2, 3}, {1, 2, 3, 4, 5, 6})};
+  EXPECT_EQ(floats_of(run_node({op, inputs, {}, Precision::float32})[0]), (Floats{5, 6}));
+}
+
+TEST(Scatter, matches_the_host) {
+  using enum PointwiseFunction;
+  for (const DType dtype : {DType::float32, DType::int32, DType::int64, DType::uint8, DType::float64}) {
+    const bool real = is_floating_point(dtype);
+    const Tensor data = random_tensor(dtype, {4, 5, 6}, 0, 9);
+    for (const PointwiseFunction function : {identity, add, multiply, minimum, maximum}) {
+      for (const int axis : {0, 1, 2}) {
+        const Tensor indices = random_tensor(DType::int64, {3, 5, 2}, -3.9, 3.9);
+        expect_matches_host({scatter(std::make_shared<GatherElements>(axis), function),
+                             {data, indices, random_tensor(dtype, {3, 5, 2}, 0, 9)},
+                             {Layout::channels_last(3)},
+                             Precision::float32},
+                            real ? 1e-6 : 0);
+      }
+      const Tensor tuples = random_tensor(DType::int32, {7, 2}, -3.9, 3.9);
+      expect_matches_host({scatter(std::make_shared<GatherTuples>(0), function),
+                           {data, tuples, random_tensor(dtype, {7, 6}, 0, 9)},
+                           {},
+                           Precision::float32},
+                          real ? 1e-6 : 0);
+    }
+  }
 }
 
 }  // namespace

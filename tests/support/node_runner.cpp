@@ -41,7 +41,7 @@ Tensor reordered(const Tensor& tensor, std::span<const std::int64_t> shape, cons
     const auto here = static_cast<std::size_t>(offset_of(index, dense)) * width;
     std::memcpy(result.mutable_bytes().data() + (to_layout ? there : here),
                 tensor.bytes().data() + (to_layout ? here : there), width);
-  } while (advance(index, sizes));
+  } while (next_index(index, sizes));
   return result;
 }
 

@@ -66,9 +66,7 @@ uint bfloat16_bits(float x) {
   INT64_VIEWS(access, n, slot)                                         \
   FLOAT64_VIEWS(access, n, slot)
 
-// load_N(dtype, index, register)
-#define INPUT_OPERAND(n, slot)                                         \
-  VIEWS(readonly restrict, n, slot)                                    \
+#define LOAD(n)                                                        \
   void load_##n(uint dtype, uint index, uint to) {                     \
     switch (dtype) {                                                   \
       case FLOAT32: reals[to] = f32_##n[index]; break;                 \
@@ -80,9 +78,7 @@ uint bfloat16_bits(float x) {
     }                                                                  \
   }
 
-// store_N(dtype, index, register): the register holds what `dtype` is kept in.
-#define OUTPUT_OPERAND(n, slot)                                        \
-  VIEWS(writeonly restrict, n, slot)                                   \
+#define STORE(n)                                                       \
   void store_##n(uint dtype, uint index, uint from) {                  \
     switch (dtype) {                                                   \
       case FLOAT32: f32_##n[index] = reals[from]; break;               \
@@ -93,5 +89,21 @@ uint bfloat16_bits(float x) {
       FLOAT64_STORES(n)                                                \
     }                                                                  \
   }
+
+// load_N(dtype, index, register)
+#define INPUT_OPERAND(n, slot)                                         \
+  VIEWS(readonly restrict, n, slot)                                    \
+  LOAD(n)
+
+// store_N(dtype, index, register): the register holds what `dtype` is kept in.
+#define OUTPUT_OPERAND(n, slot)                                        \
+  VIEWS(writeonly restrict, n, slot)                                   \
+  STORE(n)
+
+// Both, for what is changed in its place.
+#define UPDATED_OPERAND(n, slot)                                       \
+  VIEWS(, n, slot)                                                     \
+  LOAD(n)                                                              \
+  STORE(n)
 
 #endif

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "import/onnx/model.h"
+#include "lapilli/error.h"
 #include "ir/graph.h"
 #include "ops/pointwise.h"
 
@@ -100,6 +101,11 @@ std::span<const std::span<const OperatorRecord>> operator_families();
 std::span<const OperatorRecord> pointwise_operators();
 std::span<const OperatorRecord> shape_operators();
 std::span<const OperatorRecord> movement_operators();
+std::span<const OperatorRecord> contraction_operators();
+std::span<const OperatorRecord> window_operators();
+std::span<const OperatorRecord> reduction_operators();
+std::span<const OperatorRecord> normalization_operators();
+std::span<const OperatorRecord> gather_operators();
 std::span<const OperatorRecord> quantization_operators();
 
 }  // namespace lapilli::onnx

@@ -5,7 +5,9 @@
 namespace lapilli::onnx {
 
 std::span<const std::span<const OperatorRecord>> operator_families() {
-  static const std::array families{pointwise_operators(), shape_operators(), movement_operators()};
+  static const std::array families{pointwise_operators(),     shape_operators(),  movement_operators(),
+                                   contraction_operators(),   window_operators(), reduction_operators(),
+                                   normalization_operators(), gather_operators(), quantization_operators()};
   return families;
 }
 

@@ -1,0 +1,290 @@
+// The variant on matrix units: src/kernels/contraction_matrix.comp and, where the depth is cut,
+// contraction_reduce.comp.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.h"
+#include "plan/contraction.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::int64_t vector_size = 8;  // float16 elements of 16 bytes
+
+struct MatrixTile {
+  std::int64_t rows, columns, depth;
+  std::int64_t subgroups_m, subgroups_n;
+};
+
+// Sizes fit matrix shapes of 8 and of 16.
+constexpr std::array tiles{
+    MatrixTile{256, 128, 32, 4, 2}, MatrixTile{128, 256, 32, 2, 4}, MatrixTile{128, 128, 32, 2, 4},
+    MatrixTile{128, 128, 64, 2, 4}, MatrixTile{128, 64, 64, 4, 2},  MatrixTile{64, 128, 64, 2, 4},
+    MatrixTile{64, 64, 64, 2, 2},   MatrixTile{64, 64, 128, 2, 4},  MatrixTile{32, 64, 64, 2, 2},
+    MatrixTile{32, 64, 128, 2, 4},  MatrixTile{32, 32, 128, 2, 2},  MatrixTile{64, 32, 128, 4, 2},
+};
+
+const MatrixShape* find_shape(const DeviceTraits& traits) {
+  const auto fits = [](const MatrixShape& shape) {
+    const auto divides = [](std::uint32_t size) { return size == 8 || size == 16; };
+    return shape.a == DType::float16 && shape.b == DType::float16 && shape.accumulator == DType::float32 &&
+           divides(shape.m) && divides(shape.n) && divides(shape.k);
+  };
+  const MatrixShape* best = nullptr;
+  for (const MatrixShape& shape : traits.matrix_shapes) {
+    const auto volume = [](const MatrixShape& each) { return each.m * each.n * each.k; };
+    if (fits(shape) && (best == nullptr || volume(shape) > volume(*best))) best = &shape;
+  }
+  return best;
+}
+
+std::int64_t invocations(const MatrixTile& tile, const DeviceTraits& traits) {
+  return tile.subgroups_m * tile.subgroups_n * traits.subgroup_size;
+}
+
+// Bytes of shared memory, as the kernel declares them.
+std::int64_t shared_bytes(const MatrixTile& tile, std::int64_t buffers, bool b_by_depth, const MatrixShape& shape) {
+  const std::int64_t depth_pitch = tile.depth + vector_size, column_pitch = tile.columns + vector_size;
+  const std::int64_t a = tile.rows * depth_pitch;
+  const std::int64_t b = b_by_depth ? tile.columns * depth_pitch : tile.depth * column_pitch;
+  const std::int64_t stages = tile.subgroups_m * tile.subgroups_n * shape.m * (tile.columns / tile.subgroups_n + 4) * 4;
+  return std::max(buffers * (a + b) * 2, stages);
+}
+
+bool fits_device(const MatrixTile& tile, const MatrixShape& shape, const DeviceTraits& traits) {
+  const std::int64_t group = invocations(tile, traits);
+  const std::int64_t loads_a = tile.rows * tile.depth / vector_size, loads_b = tile.columns * tile.depth / vector_size;
+  const std::int64_t shared = std::max(shared_bytes(tile, 1, true, shape), shared_bytes(tile, 1, false, shape));
+  return group > 0 && group <= traits.max_group_invocations && group <= traits.max_group_size[0] &&
+         loads_a % group == 0 && loads_b % group == 0 && group % (tile.depth / vector_size) == 0 &&
+         tile.rows / tile.subgroups_m % shape.m == 0 && tile.columns / tile.subgroups_n % shape.n == 0 &&
+         shared <= traits.max_shared_memory;
+}
+
+struct MatrixChoice {
+  MatrixTile tile{};
+  std::int64_t slices = 1;
+};
+
+// Microseconds that a choice takes, roughly: what a step of the depth takes on a multiprocessor, alone and shared.
+double estimate(const Contraction& contraction, const MatrixChoice& choice, const DeviceTraits& traits,
+                const SymbolValues& sizes) {
+  constexpr double step_latency = 0.6, flops_of_unit = 2.6e6, start = 2.0, slicing = 2.5;
+  const MatrixTile& tile = choice.tile;
+  const auto size_of = [&](const Dim& dim) { return std::max<std::int64_t>(dim.evaluate(sizes), 1); };
+  const auto pieces = [&](const Dim& dim, std::int64_t part) {
+    return static_cast<double>(divide_up(size_of(dim), part));
+  };
+  const double units = std::max(traits.compute_units, 16U);
+  const double groups = static_cast<double>(size_of(contraction.batches()) * choice.slices) *
+                        pieces(contraction.rows(), tile.rows) * pieces(contraction.columns, tile.columns);
+  const double steps = pieces(contraction.channels * contraction.window.taps(), tile.depth * choice.slices);
+  const auto step_flops = static_cast<double>(2 * tile.rows * tile.columns * tile.depth);
+  const double resident = std::clamp(512.0 / static_cast<double>(invocations(tile, traits)), 1.0, 4.0);
+  const double on_unit = std::ceil(groups / units), rounds = std::ceil(on_unit / resident);
+  const double step = std::max(step_latency, std::min(on_unit, resident) * step_flops / flops_of_unit);
+  return start + rounds * (steps + 1) * step + (choice.slices > 1 ? slicing : 0);
+}
+
+MatrixChoice choose(const Contraction& contraction, const Emission& emission, const SymbolValues& sizes) {
+  const DeviceTraits& traits = emission.traits();
+  const ContractionTuning& tuning = emission.options().contraction;
+  MatrixChoice best;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    if (!fits_device(tiles[i], *find_shape(traits), traits)) continue;
+    if (tuning.tile && *tuning.tile != i) continue;
+    for (std::int64_t slices = 1; slices <= 16; slices = slices < 4 ? slices + 1 : slices * 2) {
+      if (tuning.slices != 0 && slices != tuning.slices) continue;
+      const MatrixChoice choice{tiles[i], slices};
+      const double time = estimate(contraction, choice, traits, sizes);
+      if (time < least) {
+        least = time;
+        best = choice;
+      }
+    }
+  }
+  if (best.tile.rows == 0) fail(ErrorCode::unsupported, "no tile of matrix units fits device '{}'", traits.name);
+  return best;
+}
+
+bool vectors_of_a(const Contraction& contraction, Assumptions& assumptions) {
+  const ContractionOperand& a = contraction.a;
+  return a.dtype == DType::float16 && a.channel == Dim(1) &&
+         is_multiple(contraction.channels, vector_size, assumptions) && rows_are_aligned(a, vector_size, assumptions);
+}
+
+// As the kernel's VECTORS_B.
+std::uint32_t vectors_of_b(const Contraction& contraction, Assumptions& assumptions) {
+  const ContractionOperand& b = contraction.b;
+  if (contraction.weights.defined()) return 1;  // packed for it
+  if (b.dtype != DType::float16 || contraction.window.rank() != 0 || !rows_are_aligned(b, vector_size, assumptions)) {
+    return 0;
+  }
+  const auto vectors = [&](const Dim& stride, const Dim& size, const Dim& other_stride) {
+    return stride == Dim(1) && is_multiple(size, vector_size, assumptions) &&
+           is_multiple(other_stride, vector_size, assumptions);
+  };
+  if (vectors(b.column, contraction.columns, b.channel)) return 1;
+  return vectors(b.channel, contraction.channels, b.column) ? 2 : 0;
+}
+
+class MatrixEmitter {
+ public:
+  MatrixEmitter(Contraction& contraction, Emission& emission)
+      : contraction_(contraction),
+        emission_(emission),
+        shape_(*find_shape(emission.traits())),
+        choice_(choose(contraction, emission, emission.assumptions().sizes())) {}
+
+  void emit() {
+    Assumptions& assumptions = emission_.assumptions();
+    if (contraction_.weights.defined()) pack_weights(contraction_, DType::float16, 1, vector_size, emission_);
+    vectors_b_ = vectors_of_b(contraction_, assumptions);
+    row_tiles_ = Dim::ceil_divide(contraction_.rows(), choice_.tile.rows);
+    column_tiles_ = Dim::ceil_divide(contraction_.columns, choice_.tile.columns);
+    if (choice_.slices == 1) {
+      emit_product(contraction_);
+      return;
+    }
+    const std::array shape{contraction_.batches() * choice_.slices, row_tiles_ * choice_.tile.rows,
+                           column_tiles_ * choice_.tile.columns};
+    const Placement sums = emission_.add_arena(DType::float32, shape, Layout::row_major(3));
+    Contraction partial = contraction_;
+    partial.output.storage = sums.storage;
+    partial.output.dtype = DType::float32;
+    partial.epilogue.clear();
+    partial.chain = {};
+    emit_product(partial);
+    emit_reduction(sums.storage);
+  }
+
+ private:
+  void emit_product(const Contraction& contraction) {
+    Assumptions& assumptions = emission_.assumptions();
+    const MatrixTile& tile = choice_.tile;
+    const DeviceTraits& traits = emission_.traits();
+    const bool partial = choice_.slices > 1;
+    const std::int64_t doubled = shared_bytes(tile, 2, vectors_b_ == 2, shape_);
+    const bool twice = doubled <= std::min<std::int64_t>(traits.max_shared_memory, 49152);
+    const EncodedChain chain = encode_epilogue(contraction);
+    const std::array dtypes{contraction.output.dtype, contraction.a.dtype, contraction.b.dtype};
+    SymbolicDispatch dispatch;
+    dispatch.kernel = "contraction_matrix";
+    dispatch.capabilities = KernelLevel::base;
+    dispatch.subgroup_size = traits.subgroup_size_control ? traits.subgroup_size : 0;
+    const auto word = [](std::int64_t value) { return checked_cast<std::uint32_t>(value); };
+    dispatch.specialization = {word(invocations(tile, traits)),
+                               traits.subgroup_size,
+                               shape_.m,
+                               shape_.n,
+                               shape_.k,
+                               word(tile.rows),
+                               word(tile.columns),
+                               word(tile.depth),
+                               word(tile.subgroups_m),
+                               word(tile.subgroups_n),
+                               twice ? 2U : 1U,
+                               partial ? 1U : 0U,
+                               vectors_of_a(contraction, assumptions) ? 1U : 0U,
+                               vectors_b_,
+                               static_cast<std::uint32_t>(contraction.batch_sizes.size()),
+                               static_cast<std::uint32_t>(contraction.row_sizes.size()),
+                               static_cast<std::uint32_t>(contraction.window.rank()),
+                               pack_dtypes(dtypes),
+                               static_cast<std::uint32_t>(contraction.epilogue.size()),
+                               epilogue_dtypes(contraction),
+                               partial ? 0 : vector_operands(contraction, vector_size, assumptions)};
+    append_window_constants(contraction.window, dispatch.specialization);
+    dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+    dispatch.bindings = contraction_bindings(contraction);
+    const Dim depth = contraction.channels * contraction.window.taps();
+    ParameterWriter parameters;
+    parameters.value(contraction.rows()).value(contraction.columns).divisor(contraction.channels).value(depth);
+    parameters.value(column_tiles_).value(row_tiles_).value(choice_.slices).value(contraction.batches());
+    parameters.value(row_tiles_ * tile.rows).value(column_tiles_ * tile.columns);
+    parameters.value(Dim::ceil_divide(depth, tile.depth * choice_.slices) * tile.depth);
+    append_loops(contraction, parameters);
+    dispatch.parameters = parameters.take();
+    dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
+    dispatch.groups = contraction.batches() * row_tiles_ * column_tiles_ * choice_.slices;
+    emission_.add_dispatch(std::move(dispatch));
+  }
+
+  void emit_reduction(StorageId sums) {
+    constexpr std::int64_t columns_of_invocation = 4;
+    constexpr std::uint32_t group = 64;
+    Contraction ending = contraction_;
+    ending.window = {};
+    ending.a.storage = ending.b.storage = sums;
+    ending.a.dtype = ending.b.dtype = DType::float32;
+    const EncodedChain chain = encode_epilogue(ending);
+    SymbolicDispatch dispatch;
+    dispatch.kernel = "contraction_reduce";
+    dispatch.capabilities = KernelLevel::base;
+    dispatch.specialization = {group,
+                               static_cast<std::uint32_t>(choice_.slices),
+                               static_cast<std::uint32_t>(ending.batch_sizes.size()),
+                               static_cast<std::uint32_t>(ending.row_sizes.size()),
+                               static_cast<std::uint32_t>(ending.output.dtype),
+                               static_cast<std::uint32_t>(ending.epilogue.size()),
+                               epilogue_dtypes(ending),
+                               vector_operands(ending, vector_size, emission_.assumptions())};
+    dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+    dispatch.bindings = contraction_bindings(ending);
+    const Dim vectors = Dim::ceil_divide(ending.columns, columns_of_invocation);
+    ParameterWriter parameters;
+    parameters.divisor(ending.rows()).value(ending.columns).divisor(vectors).value(ending.batches());
+    parameters.value(row_tiles_ * choice_.tile.rows).value(column_tiles_ * choice_.tile.columns);
+    append_loops(ending, parameters);
+    dispatch.parameters = parameters.take();
+    dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
+    dispatch.groups = Dim::ceil_divide(ending.batches() * ending.rows() * vectors, std::int64_t{group});
+    emission_.add_dispatch(std::move(dispatch));
+  }
+
+  Contraction& contraction_;
+  Emission& emission_;
+  const MatrixShape& shape_;
+  MatrixChoice choice_;
+  std::uint32_t vectors_b_ = 0;
+  Dim row_tiles_, column_tiles_;
+};
+
+}  // namespace
+
+bool matrix_contraction_applies(const ContractionTraits& traits, const DeviceTraits& device,
+                                const PlanOptions& options) {
+  const bool wanted = !device.software || !options.contraction.variant.empty();
+  // Narrow groups would leave most of each matrix empty.
+  constexpr std::int64_t fewest_columns = 16;
+  const bool wide = traits.group == 1 ||
+                    (traits.columns.value_or(0) >= fewest_columns && traits.channels.value_or(0) >= fewest_columns);
+  return wanted && wide && traits.stored_dtype == DType::float16 && !traits.wide_types && device.cooperative_matrix &&
+         device.float16 && device.storage_16bit && device.storage_8bit && find_shape(device) != nullptr &&
+         std::ranges::any_of(tiles,
+                             [&](const MatrixTile& tile) { return fits_device(tile, *find_shape(device), device); });
+}
+
+OperandRequirement matrix_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
+                                                  std::size_t rank, const PlanOptions& options) {
+  OperandRequirement requirement;
+  if (operand == 1) {
+    if (traits.convolution) requirement.layout = Layout::row_major(rank);
+    requirement.dtype = DType::float16;
+    return requirement;
+  }
+  // With few channels elements are gathered one by one, from where and what they are.
+  const bool vectors = traits.channels && *traits.channels % vector_size == 0;
+  if (traits.convolution && !vectors) return requirement;
+  if (traits.convolution && options.channels_last) requirement.layout = Layout::channels_last(rank);
+  requirement.dtype = DType::float16;
+  return requirement;
+}
+
+void emit_matrix_contraction(Contraction& contraction, Emission& emission) {
+  MatrixEmitter(contraction, emission).emit();
+}
+
+}  // namespace lapilli

@@ -1,0 +1,123 @@
+#include "conformance/run_case.h"
+
+#include <algorithm>
+#include <exception>
+#include <format>
+
+#include "base/comparison.h"
+#include "base/failure.h"
+#include "base/text.h"
+#include "import/onnx/reader.h"
+#include "import/onnx/value.h"
+
+namespace lapilli::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+double tolerance_for(const TestCase& test, Precision precision, DType reference) {
+  const double wanted = precision == Precision::float16 ? 1e-2 : test.is_network() ? 1e-4 : 1e-5;
+  // One unit in the last place of the reference's own type.
+  if (reference == DType::float16) return std::max(wanted, 1e-3);
+  if (reference == DType::bfloat16) return std::max(wanted, 4e-3);
+  return wanted;
+}
+
+Tensor read_tensor_file(const fs::path& path, const onnx::ValueInfo& info) {
+  onnx::Value value = onnx::read_value(path, info.type);
+  if (auto* tensor = std::get_if<Tensor>(&value.content)) return std::move(*tensor);
+  fail(ErrorCode::unsupported, "'{}' is a sequence, an optional or a map, which are not supported yet", info.name);
+}
+
+std::vector<onnx::ValueInfo> inputs_of(const onnx::Model& model) {
+  std::vector<onnx::ValueInfo> inputs;
+  for (const onnx::ValueInfo& info : model.graph.inputs) {
+    if (!model.graph.initializers.contains(info.name)) inputs.push_back(info);
+  }
+  return inputs;
+}
+
+// As the runner of ONNX's backend tests makes them: i / count, computed in float64.
+Tensor light_input(const PortDescription& port) {
+  std::vector<std::int64_t> shape;
+  for (const std::string& size : port.shape) shape.push_back(std::stoll(size));
+  Tensor tensor = Tensor::allocate(DType::float32, std::move(shape));
+  const std::span<float> elements = tensor.mutable_elements<float>();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    elements[i] = static_cast<float>(static_cast<double>(i) / static_cast<double>(elements.size()));
+  }
+  return tensor;
+}
+
+class CaseRun {
+ public:
+  CaseRun(const TestCase& test, const Device& device, const ModelOptions& options)
+      : test_(test),
+        precision_(options.precision),
+        file_(onnx::read_model(test.model)),
+        model_(Model::load(test.model, device, options)) {}
+
+  void run_all() {
+    if (test_.is_network()) {
+      check_outputs({light_input(model_.inputs().front())}, {test_.light_output});
+      return;
+    }
+    for (const fs::path& folder : test_.data_sets) run_data_set(folder);
+  }
+
+ private:
+  void run_data_set(const fs::path& folder) {
+    std::vector<Tensor> inputs;
+    for (const onnx::ValueInfo& info : inputs_of(file_)) {
+      inputs.push_back(read_tensor_file(folder / std::format("input_{}.pb", inputs.size()), info));
+    }
+    std::vector<fs::path> outputs;
+    for (std::size_t i = 0; i < file_.graph.outputs.size(); ++i)
+      outputs.push_back(folder / std::format("output_{}.pb", i));
+    check_outputs(inputs, outputs);
+  }
+
+  void check_outputs(const std::vector<Tensor>& inputs, const std::vector<fs::path>& references) {
+    Context context(model_);
+    const std::vector<Tensor> results = context.run(inputs);
+    if (results.size() != references.size()) {
+      fail(ErrorCode::internal, "{} outputs, expected {}", results.size(), references.size());
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const onnx::ValueInfo& info = file_.graph.outputs[i];
+      check_output(info.name, results[i], read_tensor_file(references[i], info));
+    }
+  }
+
+  void check_output(const std::string& name, const Tensor& result, const Tensor& reference) const {
+    Difference difference = compare(result, reference);
+    if (test_.is_random() && result.dtype() == reference.dtype() && result.shape() == reference.shape()) return;
+    const double tolerance = tolerance_for(test_, precision_, reference.dtype());
+    if (difference.mismatch.empty() && difference.relative_error > tolerance) {
+      difference.mismatch =
+          std::format("relative error {:.2g}, {:.0e} allowed", difference.relative_error, tolerance);
+    }
+    if (!difference.mismatch.empty()) fail(ErrorCode::internal, "output '{}': {}", name, difference.mismatch);
+  }
+
+  const TestCase& test_;
+  Precision precision_;
+  onnx::Model file_;
+  Model model_;
+};
+
+}  // namespace
+
+std::string run_case(const TestCase& test, const Device& device, const ModelOptions& options) {
+  try {
+    CaseRun(test, device, options).run_all();
+    return {};
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::device_lost) throw;
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::format("another exception than lapilli::Error: {}", error.what());
+  }
+}
+
+}  // namespace lapilli::conformance

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "conformance/test_case.h"
+#include "lapilli/device.h"
+#include "lapilli/model.h"
+
+namespace lapilli::conformance {
+
+/// Runs all data sets of a test through the engine. Returns what is wrong, empty when nothing is. Throws Error
+/// (device_lost) only: the device cannot be used any more.
+std::string run_case(const TestCase& test, const Device& device, const ModelOptions& options);
+
+}  // namespace lapilli::conformance

@@ -23,8 +23,7 @@ struct ModelOptions {
   Precision precision = Precision::float32;
   bool optimise = true;                               ///< rewrite the graph before it is planned
   std::set<std::string, std::less<>> disabled_rules;  ///< rewrite rules to leave out, by name
-  /// The variant of contractions that runs wherever it can, by the name of its kernel; empty for the best one.
-  std::string contraction_variant;
+  std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
 };
 
 /// An input or output of a model. Dimensions are numbers, or expressions of named sizes such as "batch".

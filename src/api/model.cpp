@@ -21,7 +21,7 @@ double milliseconds_since(Clock::time_point start) {
 PlanOptions plan_options(const ModelOptions& options) {
   PlanOptions result;
   result.precision = options.precision;
-  result.contraction_variant = options.contraction_variant;
+  result.contraction.variant = options.variant;
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,8 +26,8 @@ class Dim {
  public:
   Dim() = default;
   // Numbers are dimensions everywhere, so the conversion is implicit on purpose.
-  Dim(std::int64_t value) : constant_(value) {}  // NOLINT(google-explicit-constructor)
-  Dim(int value) : constant_(value) {}           // NOLINT(google-explicit-constructor)
+  template <std::integral Number>
+  Dim(Number value) : constant_(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   static Dim symbol(std::string_view name);
 
   [[nodiscard]] bool is_constant() const noexcept { return terms_ == nullptr; }

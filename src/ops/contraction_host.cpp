@@ -109,7 +109,7 @@ Tensor multiply(const Tensor& a, const Tensor& b, bool transpose_a, bool transpo
         result.push_back(sum);
       }
     }
-  } while (advance(batch, batch_sizes));
+  } while (next_index(batch, batch_sizes));
   return write(a.dtype(), shape, result);
 }
 
@@ -159,14 +159,14 @@ Tensor convolve(const Tensor& x, const Tensor& w, const ConvolutionLoops& loops)
                weights[static_cast<std::size_t>(weight + tap_number)];
       }
       ++tap_number;
-    } while (advance(tap, loops.kernel));
+    } while (next_index(tap, loops.kernel));
     return sum;
   };
   for (std::int64_t image = 0; image < loops.output[0]; ++image) {
     for (std::int64_t filter = 0; filter < loops.output[1]; ++filter) {
       Sizes position(positions.size(), 0);
       do result.push_back(sum_at(image, filter, position));
-      while (advance(position, positions));
+      while (next_index(position, positions));
     }
   }
   return write(x.dtype(), loops.output, result);

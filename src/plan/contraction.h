@@ -100,7 +100,8 @@ bool is_multiple(const Dim& value, std::int64_t factor, Assumptions& assumptions
 /// Whether offset and strides along batch and row axes are multiples of a number.
 bool rows_are_aligned(const ContractionOperand& operand, std::int64_t factor, Assumptions& assumptions);
 
-/// Which operands kernels may load or store in vectors of columns: bit 0 is the output, bit i operand i of the epilogue.
+/// Which operands kernels may load or store in vectors of columns: bit 0 is the output, bit i operand i of the
+/// epilogue.
 std::uint32_t vector_operands(const Contraction& contraction, std::int64_t vector, Assumptions& assumptions);
 
 /// The specialization constants from TRANSPOSED on, and the parameters from LOOPS_AT on, of contraction_loops.glsl.

@@ -48,13 +48,15 @@ std::int64_t shared_bytes(const MatrixTile& tile, std::int64_t buffers, bool b_b
   const std::int64_t depth_pitch = tile.depth + vector_size, column_pitch = tile.columns + vector_size;
   const std::int64_t a = tile.rows * depth_pitch;
   const std::int64_t b = b_by_depth ? tile.columns * depth_pitch : tile.depth * column_pitch;
-  const std::int64_t stages = tile.subgroups_m * tile.subgroups_n * shape.m * (tile.columns / tile.subgroups_n + 4) * 4;
+  const std::int64_t stages =
+      tile.subgroups_m * tile.subgroups_n * shape.m * (tile.columns / tile.subgroups_n + 4) * 4;
   return std::max(buffers * (a + b) * 2, stages);
 }
 
 bool fits_device(const MatrixTile& tile, const MatrixShape& shape, const DeviceTraits& traits) {
   const std::int64_t group = invocations(tile, traits);
-  const std::int64_t loads_a = tile.rows * tile.depth / vector_size, loads_b = tile.columns * tile.depth / vector_size;
+  const std::int64_t loads_a = tile.rows * tile.depth / vector_size,
+                     loads_b = tile.columns * tile.depth / vector_size;
   const std::int64_t shared = std::max(shared_bytes(tile, 1, true, shape), shared_bytes(tile, 1, false, shape));
   return group > 0 && group <= traits.max_group_invocations && group <= traits.max_group_size[0] &&
          loads_a % group == 0 && loads_b % group == 0 && group % (tile.depth / vector_size) == 0 &&

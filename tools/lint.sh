@@ -28,6 +28,7 @@ plan:          base ir ops kernels passes program
 vulkan:        base kernels program
 run:           base kernels program vulkan
 api:           base ir ops import/onnx import/tflite passes plan kernels program vulkan run
+io:            base
 vision:        base api
 text:          base api
 audio:         base api

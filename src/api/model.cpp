@@ -57,6 +57,7 @@ PlannedProgram Model::State::plan_for(const SymbolValues& sizes) {
   PlannedProgram planned;
   const auto structure = structure_for(sizes, planned.structure_ms);
   const auto start = Clock::now();
+  planned.sizes = relevant_sizes(*structure, sizes);
   planned.instantiated = instantiate(*structure, sizes, device.implementation().traits());
   planned.plan_ms = milliseconds_since(start);
   return planned;
@@ -105,22 +106,24 @@ struct Context::State {
   explicit State(const Model& owner) : model(owner) {}
 
   struct Entry {
-    SymbolValues sizes;
+    SymbolValues sizes;  // those that matter to its structure
     std::unique_ptr<Executor> executor;
   };
 
   Executor& executor_for(const SymbolValues& sizes) {
-    const auto found = std::ranges::find(entries, sizes, &Entry::sizes);
+    const auto found =
+        std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::includes(sizes, entry.sizes); });
     if (found != entries.end()) {
       entries.splice(entries.begin(), entries, found);
       return *entries.front().executor;
     }
     Model::State& state = *model.state_;
-    auto program = std::make_shared<const Program>(std::move(state.plan_for(sizes).instantiated.program));
+    PlannedProgram planned = state.plan_for(sizes);
+    auto program = std::make_shared<const Program>(std::move(planned.instantiated.program));
     auto executor = std::make_unique<Executor>(state.device.implementation(), state.constants, std::move(program));
     constexpr std::size_t most_entries = 4;
     if (entries.size() == most_entries) entries.pop_back();
-    entries.push_front({sizes, std::move(executor)});
+    entries.push_front({std::move(planned.sizes), std::move(executor)});
     return *entries.front().executor;
   }
 

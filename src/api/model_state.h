@@ -16,6 +16,7 @@ namespace lapilli {
 
 struct PlannedProgram {
   InstantiatedProgram instantiated;
+  SymbolValues sizes;  ///< those that the program depends on
   double structure_ms = 0, plan_ms = 0;
 };
 

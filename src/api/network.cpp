@@ -26,6 +26,14 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
   if (symbols.size() == 1 && dim == Dim::symbol(symbols.front())) sizes.try_emplace(symbols.front(), size);
 }
 
+void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, SymbolValues& sizes) {
+  const auto symbols = onnx::element_symbols(input).value_or(std::vector<std::string>{});
+  const bool wide = input.dtype == DType::int64;
+  for (std::size_t i = 0; i < symbols.size() && i < static_cast<std::size_t>(tensor.element_count()); ++i) {
+    sizes[symbols[i]] = wide ? tensor.elements<std::int64_t>()[i] : tensor.elements<std::int32_t>()[i];
+  }
+}
+
 }  // namespace
 
 Network::Network(const std::filesystem::path& path) : path_(path.string()) {
@@ -46,6 +54,8 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
   std::vector<std::string> symbols;
   for (const auto& input : inputs_) {
     for (const Dim& dim : input.shape) dim.collect_symbols(symbols);
+    const auto elements = onnx::element_symbols(input).value_or(std::vector<std::string>{});
+    symbols.insert(symbols.end(), elements.begin(), elements.end());
   }
   SymbolValues sizes;
   for (const std::string& symbol : symbols) sizes[symbol] = 1;
@@ -73,6 +83,7 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
            to_string(inputs[i].dtype()), shape_text(inputs[i].shape()), to_string(wanted.dtype),
            shape_text(wanted.shape));
     }
+    learn_elements(wanted, inputs[i], sizes);
     for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis)
       learn_size(wanted.shape[axis], inputs[i].shape()[axis], sizes);
   }

@@ -66,6 +66,9 @@ class Dim {
 
 using Shape = std::vector<Dim>;
 
+/// Whether a symbol stands for an element of an input, "NAME[INDEX]", rather than for a size.
+inline bool is_element_symbol(std::string_view name) { return name.ends_with(']'); }
+
 /// "[batch, 3, 224, 224]"
 std::string shape_text(std::span<const Dim> shape);
 

@@ -10,25 +10,24 @@
 namespace lapilli {
 namespace {
 
-// Results larger than this are left to the device, which has the time and the memory for them.
-constexpr std::int64_t largest_folded_result = std::int64_t{1} << 20U;
-
 bool all_known(std::span<const Fact> facts) {
   return std::ranges::all_of(
       facts, [](const Fact& fact) { return fact.constant.defined() || fact.dtype == DType::undefined; });
 }
 
-bool is_small(const Fact& fact) {
+bool is_small(const Operator& op, const Fact& fact) {
   const auto count = element_count(fact.shape).constant();
-  return count && *count <= largest_folded_result;
+  return count && *count <= op.largest_fold();
 }
 
 // Fills in the constants of outputs that can be computed now.
 void fold(const Operator& op, std::span<const Fact> inputs, std::span<Fact> outputs) {
   const bool known = std::ranges::all_of(outputs, [](const Fact& fact) { return fact.constant.defined(); });
-  if (known || !all_known(inputs) || !std::ranges::all_of(outputs, is_small)) return;
+  if (known || !all_known(inputs) ||
+      !std::ranges::all_of(outputs, [&](const Fact& fact) { return is_small(op, fact); }))
+    return;
   std::vector<Tensor> tensors;
-  for (const Fact& fact : inputs) tensors.push_back(fact.constant);
+  for (const Fact& fact : inputs) tensors.push_back(fact.constant.aligned());
   std::vector<Tensor> results = op.evaluate(tensors);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].dtype() != outputs[i].dtype || to_shape(results[i].shape()) != outputs[i].shape) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,8 +81,9 @@ class Graph {
  private:
   ValueId add_value(std::string name, Fact fact, NodeId producer);
 
-  std::vector<Value> values_;
-  std::vector<Node> nodes_;
+  // Deques: references to values and nodes stay good while others are added.
+  std::deque<Value> values_;
+  std::deque<Node> nodes_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
 };

@@ -34,6 +34,10 @@ class Operator {
   /// known, to fold constants; and by tests, as the reference of the kernels.
   [[nodiscard]] virtual std::vector<Tensor> evaluate(std::span<const Tensor> /*inputs*/) const { return {}; }
 
+  /// Elements of the largest result that is computed on the host when all inputs are known. Larger ones are left to
+  /// the device, which has the time for them.
+  [[nodiscard]] virtual std::int64_t largest_fold() const { return std::int64_t{1} << 22U; }
+
   /// Multiplications and additions of one run, counted separately.
   [[nodiscard]] virtual Dim operation_count(std::span<const Fact> /*inputs*/, std::span<const Fact> outputs) const {
     return outputs.empty() ? Dim(0) : element_count(outputs[0].shape);

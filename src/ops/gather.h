@@ -8,8 +8,8 @@
 
 namespace lapilli {
 
-/// How the output of a gather comes about: each output axis moves along an axis of the data, of the indices or of both,
-/// and indices choose the place along further axes of the data.
+/// How the output of a gather comes about: each output axis moves along an axis of the data, of the indices or of
+/// both, and indices choose the place along further axes of the data.
 struct GatherMap {
   std::vector<int> data_axis;   ///< of each output axis; -1: it does not move the data
   std::vector<int> index_axis;  ///< of each output axis; -1: it does not move the indices
@@ -17,8 +17,9 @@ struct GatherMap {
   int tuple_axis = -1;          ///< the axis of the indices with one index for each of `chosen`; -1: there is one
 };
 
-/// Elements of the data (input 0) whose places the indices (input 1, int32 or int64) say. A negative index counts from
-/// the end. The host refuses indices out of range; the device takes the nearest element instead, as it cannot stop.
+/// Elements of the data (input 0) whose places the indices (input 1, int32 or int64) say. A negative index counts
+/// from the end. The host refuses indices out of range; the device takes the nearest element instead, as it cannot
+/// stop.
 class GatherOperator : public FusedOperator {
  public:
   [[nodiscard]] std::size_t own_input_count() const final { return 2; }
@@ -83,9 +84,7 @@ class GatherTuples final : public GatherOperator {
 
  protected:
   void check(std::span<const Fact> inputs, Assumptions& assumptions) const override;
-  [[nodiscard]] std::string own_attributes() const override {
-    return std::to_string(batch_axes_) + " batch axes";
-  }
+  [[nodiscard]] std::string own_attributes() const override { return std::to_string(batch_axes_) + " batch axes"; }
 
  private:
   int batch_axes_;

@@ -31,6 +31,7 @@ class Movement : public Operator {
   [[nodiscard]] std::vector<Fact> infer(std::span<const Fact> inputs, Assumptions& assumptions) const final;
   [[nodiscard]] std::vector<Tensor> evaluate(std::span<const Tensor> inputs) const final;
   [[nodiscard]] Dim operation_count(std::span<const Fact>, std::span<const Fact>) const final { return 0; }
+  [[nodiscard]] std::int64_t largest_fold() const final { return std::int64_t{1} << 27U; }
 
   /// The shape of the output. Throws Error (invalid_model).
   [[nodiscard]] virtual Shape output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const = 0;

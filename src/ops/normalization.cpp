@@ -92,7 +92,8 @@ std::string Normalization::own_attributes() const {
 
 std::vector<Fact> Normalization::infer_own(std::span<const Fact> inputs, Assumptions& assumptions) const {
   const Fact& input = inputs[0];
-  if (!is_floating_point(input.dtype)) fail(ErrorCode::invalid_model, "{} of {}", own_attributes(), input.to_string());
+  if (!is_floating_point(input.dtype))
+    fail(ErrorCode::invalid_model, "{} of {}", own_attributes(), input.to_string());
   const Shape reduced = reduced_shape(input, attributes_.axes);
   const std::int64_t groups = attributes_.channel_groups;
   if (groups > 1) {
@@ -140,7 +141,8 @@ std::vector<Tensor> Normalization::evaluate_own(std::span<const Tensor> inputs) 
     }
     if (!attributes_.statistics) continue;
     statistics[0].mutable_elements<float>()[static_cast<std::size_t>(i)] = static_cast<float>(found.mean);
-    statistics[1].mutable_elements<float>()[static_cast<std::size_t>(i)] = static_cast<float>(found.inverse_deviation);
+    statistics[1].mutable_elements<float>()[static_cast<std::size_t>(i)] =
+        static_cast<float>(found.inverse_deviation);
   }
   std::vector<Tensor> outputs{evaluate_chain({}, {&result, 1}, inputs[0].dtype())};
   outputs.insert(outputs.end(), statistics.begin(), statistics.end());

@@ -26,12 +26,13 @@ struct NormalizationAttributes {
   double epsilon = 0;
   /// More than 1: axis 1, which is one of `axes`, is cut into as many groups, each with rows of its own.
   std::int64_t channel_groups = 1;
-  /// Of a standard_score: two more outputs, the mean and 1 / sqrt(variance + epsilon), float32, with `axes` at size 1.
+  /// Of a standard_score: two more outputs, the mean and 1 / sqrt(variance + epsilon), float32, with `axes` at
+  /// size 1.
   bool statistics = false;
 };
 
-/// Rows of elements brought to a common scale. Arithmetic is float32 whatever the type of the input. Scale and bias are
-/// the epilogue: see scale_and_shift.
+/// Rows of elements brought to a common scale. Arithmetic is float32 whatever the type of the input. Scale and bias
+/// are the epilogue: see scale_and_shift.
 class Normalization final : public FusedOperator {
  public:
   explicit Normalization(NormalizationAttributes attributes, PointwiseChain epilogue = {},

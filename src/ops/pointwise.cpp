@@ -29,6 +29,21 @@ const FunctionDescription& describe(PointwiseFunction function) noexcept {
 std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chain, std::span<const Fact> inputs,
                                                       std::int64_t count, Assumptions& assumptions);
 
+// A comparison of elements that the caller gives is data: deciding it would tie the structure to them.
+bool compares_data(PointwiseFunction function, std::span<const Dim> arguments) {
+  switch (function) {
+    case PointwiseFunction::equal:
+    case PointwiseFunction::less:
+    case PointwiseFunction::less_or_equal: break;
+    default: return false;
+  }
+  if ((arguments[0] - arguments[1]).is_constant()) return false;
+  std::vector<std::string> symbols;
+  arguments[0].collect_symbols(symbols);
+  arguments[1].collect_symbols(symbols);
+  return std::ranges::any_of(symbols, is_element_symbol);
+}
+
 std::optional<Dim> symbolic_step(PointwiseFunction function, std::span<const Dim> arguments,
                                  Assumptions& assumptions) {
   const auto is_true = [&](const Dim& dim) { return !assumptions.equal(dim, 0); };
@@ -79,6 +94,7 @@ std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chai
     for (const PointwiseStep& step : chain.steps) {
       const std::array arguments{registers[step.arguments[0]], registers[step.arguments[1]],
                                  registers[step.arguments[2]]};
+      if (compares_data(step.function, arguments)) return std::nullopt;
       auto value = symbolic_step(step.function, arguments, assumptions);
       if (!value) return std::nullopt;
       registers.push_back(std::move(*value));

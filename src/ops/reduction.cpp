@@ -291,7 +291,8 @@ std::vector<Tensor> ExtremeIndex::evaluate(std::span<const Tensor> inputs) const
   Tensor result = Tensor::allocate(DType::int64, reduced_sizes(inputs[0], axes));
   const auto results = result.mutable_elements<std::int64_t>();
   const auto search = [&]<class T>(T) {
-    for_each_row<T>(wide, axes, [&](std::size_t i, std::span<const T> row) { results[i] = find_extreme(row, function_); });
+    for_each_row<T>(wide, axes,
+                    [&](std::size_t i, std::span<const T> row) { results[i] = find_extreme(row, function_); });
   };
   if (wide.dtype() == DType::float64) {
     search(double{});

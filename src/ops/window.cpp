@@ -40,7 +40,8 @@ void require_valid(const WindowAttributes& window, const Fact& input) {
   const bool known = window.function == ReductionFunction::sum || window.function == ReductionFunction::mean ||
                      window.function == ReductionFunction::maximum;
   if (!known || (window.indices && window.function != ReductionFunction::maximum)) {
-    fail(ErrorCode::internal, "no window has {}{}", to_string(window.function), window.indices ? " with indices" : "");
+    fail(ErrorCode::internal, "no window has {}{}", to_string(window.function),
+         window.indices ? " with indices" : "");
   }
 }
 
@@ -152,10 +153,9 @@ std::string Window::own_attributes() const {
     parts.push_back(std::format("axis {} size {} stride {} dilation {} pads {} {}", axis.axis, axis.size, axis.stride,
                                 axis.dilation, axis.pad_begin.to_string(), axis.pad_end.to_string()));
   }
-  return std::format("{}{}{}, {}", to_string(attributes_.function),
-                     attributes_.preparation == Preparation::none ? "" : " of ",
-                     attributes_.preparation == Preparation::none ? "" : to_string(attributes_.preparation),
-                     join(parts, ", "));
+  return std::format(
+      "{}{}{}, {}", to_string(attributes_.function), attributes_.preparation == Preparation::none ? "" : " of ",
+      attributes_.preparation == Preparation::none ? "" : to_string(attributes_.preparation), join(parts, ", "));
 }
 
 Dim Window::window_count(const WindowAxis& axis, const Dim& extent, bool round_up, Assumptions& assumptions) {

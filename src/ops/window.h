@@ -35,8 +35,9 @@ struct WindowAttributes {
 
 /// A reduction of the elements in each place of a moving window.
 ///
-/// A window wholly in padding has sum and mean 0, the lowest maximum of its type, and index 0 of its channel. Lp pooling is
-/// a sum of powers with a root as epilogue; local response normalisation a mean of squares along the channels.
+/// A window wholly in padding has sum and mean 0, the lowest maximum of its type, and index 0 of its channel. Lp
+/// pooling is a sum of powers with a root as epilogue; local response normalisation a mean of squares along the
+/// channels.
 class Window final : public FusedOperator {
  public:
   explicit Window(WindowAttributes attributes, PointwiseChain epilogue = {}, DType output_dtype = DType::undefined)

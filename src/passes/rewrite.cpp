@@ -108,8 +108,8 @@ RewriteReport rewrite(Graph& graph, Assumptions& assumptions, const std::set<std
     }
   }
   Rewriter rewriter(graph, assumptions);
-  // Algebra first: fusion would hide the constants that it looks for.
-  for (const auto& phase : {simplification_rules(), fusion_rules()}) {
+  // In this order: fusion would hide the constants that the others look for.
+  for (const auto& phase : {simplification_rules(), contraction_rules(), fusion_rules()}) {
     bool changed = true;
     while (changed) {
       changed = false;
@@ -125,7 +125,7 @@ RewriteReport rewrite(Graph& graph, Assumptions& assumptions, const std::set<std
 std::span<const Rule> rewrite_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules;
-    for (const auto& phase : {simplification_rules(), fusion_rules()})
+    for (const auto& phase : {simplification_rules(), contraction_rules(), fusion_rules()})
       rules.insert(rules.end(), phase.begin(), phase.end());
     return rules;
   }();

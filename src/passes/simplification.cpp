@@ -9,29 +9,6 @@
 namespace lapilli {
 namespace {
 
-// A node that is one function of its two inputs, as importers make them.
-struct BinaryNode {
-  ValueId operand = no_value, constant = no_value;
-};
-
-// f(operand, constant) with a constant that does not make the result larger than the operand.
-std::optional<BinaryNode> match_with_constant(const Graph& graph, NodeId id, PointwiseFunction function) {
-  if (id == no_node) return std::nullopt;
-  const Node& node = graph.node(id);
-  const auto* op = operator_as<Pointwise>(node);
-  if (op == nullptr || node.inputs.size() != 2 || op->chain().steps.size() != 1 ||
-      op->chain().steps[0].function != function) {
-    return std::nullopt;
-  }
-  for (const std::size_t i : {1, 0}) {
-    const ValueId constant = node.inputs[i], operand = node.inputs[1 - i];
-    if (!graph.is_constant(constant) || graph.is_constant(operand)) continue;
-    if (graph.fact(node.outputs[0]).shape != graph.fact(operand).shape) continue;
-    return BinaryNode{operand, constant};
-  }
-  return std::nullopt;
-}
-
 RuleResult forward(const Graph& graph, NodeId id, ValueId from, ValueId to) {
   Patch patch(graph);
   patch.absorb(id);
@@ -196,6 +173,20 @@ constexpr std::array rules{
 };
 
 }  // namespace
+
+std::optional<NodeWithConstant> match_with_constant(const Graph& graph, NodeId id, PointwiseFunction function) {
+  if (id == no_node) return std::nullopt;
+  const Node& node = graph.node(id);
+  const auto* op = operator_as<Pointwise>(node);
+  const bool simple = op != nullptr && node.inputs.size() == 2 && op->chain().steps.size() == 1;
+  if (!simple || op->chain().steps[0].function != function) return std::nullopt;
+  for (const std::size_t i : {1, 0}) {
+    const ValueId constant = node.inputs[i], operand = node.inputs[1 - i];
+    if (!graph.is_constant(constant) || graph.is_constant(operand)) continue;
+    if (graph.fact(node.outputs[0]).shape == graph.fact(operand).shape) return NodeWithConstant{operand, constant};
+  }
+  return std::nullopt;
+}
 
 std::span<const Rule> simplification_rules() { return rules; }
 

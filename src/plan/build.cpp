@@ -10,6 +10,13 @@
 namespace lapilli {
 namespace {
 
+// Types that kernels load and store.
+void require_device_dtype(const std::string& value, DType dtype) {
+  const bool known = bit_width(dtype) >= 8 && !(is_floating_point(dtype) && bit_width(dtype) == 8);
+  if (!known)
+    fail(ErrorCode::unsupported, "value '{}' is of type {}, which kernels do not have yet", value, to_string(dtype));
+}
+
 class StructureBuilder {
  public:
   StructureBuilder(const Graph& graph, Assumptions& assumptions, const DeviceTraits& traits,
@@ -30,14 +37,13 @@ class StructureBuilder {
     }
     finish_outputs();
     structure_.guards = emission_.assumptions().guards();
+    structure_.symbols = collect_symbols(structure_);
     return std::move(structure_);
   }
 
  private:
   StorageId add_port_storage(SegmentKind kind, const std::string& name, const Fact& fact) {
-    if (bit_width(fact.dtype) < 8) {
-      fail(ErrorCode::unsupported, "value '{}' of type {} cannot be on the device", name, to_string(fact.dtype));
-    }
+    require_device_dtype(name, fact.dtype);
     const auto width = static_cast<std::int64_t>(bit_width(fact.dtype) / 8);
     return emission_.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
   }
@@ -126,9 +132,7 @@ class StructureBuilder {
   void place_output(ValueId id, const Layout& layout) {
     if (emission_.is_placed(id)) return;
     const Fact& fact = graph_.fact(id);
-    if (bit_width(fact.dtype) < 8) {
-      fail(ErrorCode::unsupported, "a result of type {} cannot be on the device", to_string(fact.dtype));
-    }
+    require_device_dtype(graph_.value(id).name, fact.dtype);
     layouts_[id] = layout;
     emission_.place(id, emission_.add_arena(emission_.stored_dtype(fact.dtype), fact.shape, layout));
   }

@@ -1,6 +1,7 @@
 // Matrix products and convolutions: which variant runs one, and what layouts it wants.
 #include <algorithm>
 
+#include "base/checked.h"
 #include "plan/contraction.h"
 
 namespace lapilli {
@@ -36,6 +37,32 @@ const ContractionVariant& choose_variant(const ContractionTraits& traits, const 
   });
 }
 
+// Columns that fit into one binding as packed weights; all of them when they do, or when B is no constant.
+std::int64_t columns_at_once(const Contraction& contraction, Emission& emission) {
+  const std::int64_t columns = emission.assumptions().number(contraction.columns);
+  const std::int64_t taps = contraction.window.taps();
+  const std::int64_t channels = emission.assumptions().number(contraction.channels);
+  constexpr std::int64_t widest_element = 8, granularity = 256;
+  const std::int64_t column_bytes = checked_multiply(checked_multiply(taps, channels), widest_element);
+  const auto range =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(emission.traits().max_storage_range, 1ULL << 62U));
+  return column_bytes > range / columns ? std::max(granularity, range / column_bytes / granularity * granularity)
+                                        : columns;
+}
+
+// The part of a contraction that makes `count` columns from `first` on.
+Contraction some_columns(const Contraction& whole, std::int64_t first, std::int64_t count) {
+  Contraction part = whole;
+  part.columns = count;
+  const auto shift = [&](ContractionOperand& operand) {
+    operand.offset = operand.offset + Dim(first) * operand.column;
+  };
+  shift(part.b);
+  shift(part.output);
+  std::ranges::for_each(part.epilogue, shift);
+  return part;
+}
+
 }  // namespace
 
 LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
@@ -55,7 +82,14 @@ LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
 void emit_contraction(const Node& node, Emission& emission) {
   const ContractionTraits traits = contraction_traits(emission.graph(), node, emission.options());
   Contraction contraction = make_contraction(node, emission);
-  choose_variant(traits, emission.traits(), emission.options()).emit(contraction, emission);
+  const ContractionVariant& variant = choose_variant(traits, emission.traits(), emission.options());
+  if (!contraction.weights.defined()) return variant.emit(contraction, emission);
+  const std::int64_t columns = emission.assumptions().number(contraction.columns);
+  const std::int64_t at_once = columns_at_once(contraction, emission);
+  for (std::int64_t first = 0; first < columns; first += at_once) {
+    Contraction part = some_columns(contraction, first, std::min(at_once, columns - first));
+    variant.emit(part, emission);
+  }
 }
 
 }  // namespace lapilli

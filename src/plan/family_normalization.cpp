@@ -78,8 +78,7 @@ void emit_normalization(const Node& node, Emission& emission) {
 
   SymbolicDispatch dispatch;
   dispatch.kernel = "normalization";
-  dispatch.capabilities =
-      level_of_all(bound, std::max({chain.level, level_of(output), level_of(statistics)}));
+  dispatch.capabilities = level_of_all(bound, std::max({chain.level, level_of(output), level_of(statistics)}));
   const RowSchedule schedule = choose_row_schedule(rows, false, emission);
   dispatch.specialization = {schedule.invocations,
                              schedule.lanes,

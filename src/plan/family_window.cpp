@@ -8,7 +8,7 @@
 namespace lapilli {
 namespace {
 
-constexpr std::size_t most_operands = 3;    // of the epilogue, beside the result (src/kernels/include/source.glsl)
+constexpr std::size_t most_operands = 3;     // of the epilogue, beside the result (src/kernels/include/source.glsl)
 constexpr std::size_t most_window_axes = 4;  // src/kernels/window.comp
 
 // An operand that only finds a number: no memory belongs to it.
@@ -28,8 +28,8 @@ std::vector<Dim> index_strides(const WindowAttributes& window, std::span<const D
   return strides;
 }
 
-// Loops over all windows: output, source, epilogue, begins, and where there are indices, their output and the number of
-// the element before which no axis begins.
+// Loops over all windows: output, source, epilogue, begins, and where there are indices, their output and the number
+// of the element before which no axis begins.
 LoopNest window_nest(const Window& op, const Node& node, Emission& emission) {
   const WindowAttributes& window = op.window();
   const Shape& shape = emission.graph().fact(node.outputs[0]).shape;
@@ -90,11 +90,9 @@ void emit_window(const Node& node, Emission& emission) {
   dispatch.kernel = "window";
   dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
   if (window.indices) dispatch.capabilities = std::max(dispatch.capabilities, KernelLevel::int64);
-  dispatch.specialization = {invocations,
-                             static_cast<std::uint32_t>(window.function),
-                             static_cast<std::uint32_t>(window.preparation),
-                             static_cast<std::uint32_t>(nest.sizes.size()),
-                             static_cast<std::uint32_t>(window.axes.size())};
+  dispatch.specialization = {
+      invocations, static_cast<std::uint32_t>(window.function), static_cast<std::uint32_t>(window.preparation),
+      static_cast<std::uint32_t>(nest.sizes.size()), static_cast<std::uint32_t>(window.axes.size())};
   for (std::size_t i = 0; i < most_window_axes; ++i) {
     dispatch.specialization.push_back(i < window.axes.size() ? static_cast<std::uint32_t>(window.axes[i].size) : 1);
   }

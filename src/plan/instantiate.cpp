@@ -155,12 +155,11 @@ class Instantiation {
     dispatch.groups = split_groups(groups_[static_cast<std::size_t>(&symbolic - structure_.dispatches.data())]);
     std::vector<std::uint32_t> words;
     for (const ParameterWord& parameter : symbolic.parameters) words.push_back(word(parameter));
-    const bool pushed = words.size() <= pushed_words && pushed_words * 4 <= traits_.max_push_constants;
+    const bool pushed = words.size() <= pushed_words;
     dispatch.bindings.push_back(parameter_binding(pushed ? std::span<const std::uint32_t>() : words));
-    if (pushed) {
-      words.resize(pushed_words, 0);
-      dispatch.push_constants = words;
-    }
+    if (pushed) dispatch.push_constants = words;
+    // Kernels declare all of them, whether their variant reads them or not.
+    dispatch.push_constants.resize(pushed_words, 0);
     for (const StorageAccess& access : symbolic.bindings) dispatch.bindings.push_back(storage_binding(access));
     dispatch.pipeline = pipeline(symbolic, pushed);
     return dispatch;

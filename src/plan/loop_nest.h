@@ -24,8 +24,8 @@ struct LoopNest {
 };
 
 /// Orders loops by the output's strides, outermost first, and merges those that all operands pass through as one.
-/// Loops of size 1 are left out; one loop at least remains. Throws Error (unsupported) when more are left than kernels
-/// have. `sizes` decide the order, which is right for all others too.
+/// Loops of size 1 are left out; one loop at least remains. Throws Error (unsupported) when more are left than
+/// kernels have. `sizes` decide the order, which is right for all others too.
 void simplify_loops(LoopNest& nest, const SymbolValues& sizes);
 
 /// Appends the operand as kernels read it: its offset, then its strides.

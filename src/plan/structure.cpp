@@ -32,4 +32,31 @@ std::string_view level_name(KernelLevel level, const DeviceTraits& traits) {
   return {};
 }
 
+SymbolValues relevant_sizes(const Structure& structure, const SymbolValues& sizes) {
+  SymbolValues relevant;
+  for (const std::string& symbol : structure.symbols) {
+    if (const auto found = sizes.find(symbol); found != sizes.end()) relevant.insert(*found);
+  }
+  return relevant;
+}
+
+std::vector<std::string> collect_symbols(const Structure& structure) {
+  std::vector<std::string> symbols;
+  for (const Guard& guard : structure.guards) {
+    guard.left.collect_symbols(symbols);
+    guard.right.collect_symbols(symbols);
+  }
+  for (const Storage& storage : structure.storages) storage.size.collect_symbols(symbols);
+  for (const SymbolicDispatch& dispatch : structure.dispatches) {
+    dispatch.groups.collect_symbols(symbols);
+    for (const ParameterWord& word : dispatch.parameters) word.value.collect_symbols(symbols);
+  }
+  for (const auto* ports : {&structure.inputs, &structure.outputs}) {
+    for (const SymbolicPort& port : *ports) {
+      for (const Dim& dim : port.shape) dim.collect_symbols(symbols);
+    }
+  }
+  return symbols;
+}
+
 }  // namespace lapilli

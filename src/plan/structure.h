@@ -87,6 +87,13 @@ struct Structure {
   std::vector<SymbolicPort> inputs;
   std::vector<SymbolicPort> outputs;
   std::vector<std::string> origins;
+  std::vector<std::string> symbols;  ///< that any of its expressions contains: other sizes do not matter
 };
+
+/// The sizes that matter to a structure.
+SymbolValues relevant_sizes(const Structure& structure, const SymbolValues& sizes);
+
+/// All symbols of a structure's expressions.
+std::vector<std::string> collect_symbols(const Structure& structure);
 
 }  // namespace lapilli

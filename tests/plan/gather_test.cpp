@@ -41,7 +41,8 @@ TEST(GatherTuples, knows_the_values_of_onnx) {
   const Tensor cube = float_tensor({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(run_floats(std::make_shared<GatherTuples>(0), cube, integer_tensor({2, 1, 2}, {0, 1, 1, 0})),
             (Floats{2, 3, 4, 5}));
-  EXPECT_EQ(run_floats(std::make_shared<GatherTuples>(1), cube, integer_tensor({2, 1}, {1, 0})), (Floats{2, 3, 4, 5}));
+  EXPECT_EQ(run_floats(std::make_shared<GatherTuples>(1), cube, integer_tensor({2, 1}, {1, 0})),
+            (Floats{2, 3, 4, 5}));
 }
 
 TEST(Gather, takes_the_nearest_element_on_the_device_and_refuses_on_the_host) {
@@ -62,16 +63,15 @@ TEST(Gather, matches_the_host) {
         expect_matches_host({std::make_shared<Gather>(axis), {data, indices}, {layout}, Precision::float16}, 0);
       }
       const Tensor same = random_tensor(DType::int64, {4, 5, 6, 7}, -3.9, 3.9);
-      expect_matches_host({std::make_shared<GatherElements>(axis), {data, same}, {layout, layout}, Precision::float32},
-                          0);
+      expect_matches_host(
+          {std::make_shared<GatherElements>(axis), {data, same}, {layout, layout}, Precision::float32}, 0);
     }
   }
   for (const int length : {1, 2, 3}) {
     const Tensor tuples = random_tensor(DType::int64, {4, 3, length}, -3.9, 3.9);
     for (const int batch : {0, 1}) {
-      expect_matches_host({std::make_shared<GatherTuples>(batch), {data, tuples}, {Layout::channels_last(4)},
-                           Precision::float32},
-                          0);
+      expect_matches_host(
+          {std::make_shared<GatherTuples>(batch), {data, tuples}, {Layout::channels_last(4)}, Precision::float32}, 0);
     }
   }
 }
@@ -85,7 +85,8 @@ TEST(Gather, takes_every_dtype_and_no_elements) {
   }
   const Tensor data = random_tensor(DType::float32, {3, 5});
   expect_matches_host({std::make_shared<Gather>(0), {data, integer_tensor({0}, {})}, {}, Precision::float32}, 0);
-  expect_matches_host({std::make_shared<GatherTuples>(0), {data, integer_tensor({2, 0}, {})}, {}, Precision::float32}, 0);
+  expect_matches_host({std::make_shared<GatherTuples>(0), {data, integer_tensor({2, 0}, {})}, {}, Precision::float32},
+                      0);
 }
 
 TEST(Gather, runs_its_epilogue) {
@@ -114,7 +115,8 @@ TEST(Gather, keeps_expressions_of_sizes) {
 TEST(Gather, refuses_what_does_not_fit) {
   const auto infer = [](const Operator& op, std::vector<std::int64_t> data, std::vector<std::int64_t> indices) {
     Assumptions assumptions({});
-    const std::vector<Fact> facts{Fact::of(DType::float32, to_shape(data)), Fact::of(DType::int64, to_shape(indices))};
+    const std::vector<Fact> facts{Fact::of(DType::float32, to_shape(data)),
+                                  Fact::of(DType::int64, to_shape(indices))};
     return op.infer(facts, assumptions);
   };
   EXPECT_THROW(infer(Gather(2), {3, 4}, {1}), Error);

@@ -51,8 +51,9 @@ TEST(Softmax, of_large_numbers_does_not_overflow) {
 }
 
 TEST(Softmax, of_a_masked_row_is_no_number_only_when_all_is_masked) {
-  const Floats soft = run_floats(normalization(softmax, {1}),
-                                 float_tensor({3, 3}, {-infinity, -infinity, 2, 1, -infinity, 1, -infinity, -infinity, -infinity}));
+  const Floats soft =
+      run_floats(normalization(softmax, {1}),
+                 float_tensor({3, 3}, {-infinity, -infinity, 2, 1, -infinity, 1, -infinity, -infinity, -infinity}));
   EXPECT_EQ(Floats(soft.begin(), soft.begin() + 6), (Floats{0, 0, 1, 0.5F, 0, 0.5F}));
   EXPECT_TRUE(std::isnan(soft[6]));
   // Long enough for several lanes, some of which see nothing but the mask.
@@ -129,8 +130,8 @@ TEST(Normalization, writes_statistics_scale_and_bias) {
                                    random_tensor(DType::float32, {40})};
   expect_matches_host({op, inputs, {}, Precision::float32}, 5e-6);
   expect_matches_host({op, inputs, {}, Precision::float16}, 3e-3);
-  const auto results = run_node({std::make_shared<Normalization>(attributes), {float_tensor({1, 1, 4}, {1, 2, 3, 6})}, {},
-                                 Precision::float32});
+  const auto results = run_node(
+      {std::make_shared<Normalization>(attributes), {float_tensor({1, 1, 4}, {1, 2, 3, 6})}, {}, Precision::float32});
   EXPECT_EQ(floats_of(results[1]), Floats{3});
   EXPECT_NEAR(floats_of(results[2])[0], 1 / std::sqrt(3.5 + 1e-5), 1e-6);
 }
@@ -139,15 +140,19 @@ TEST(Normalization, runs_its_epilogue_along_channels) {
   const auto op = std::make_shared<Normalization>(NormalizationAttributes{standard_score, {2, 3}, 1e-5, 1, false},
                                                   scale_and_shift(DType::float32, true));
   const std::vector<Tensor> inputs{random_tensor(DType::float32, {2, 6, 5, 7}),
-                                   random_tensor(DType::float32, {6, 1, 1}), random_tensor(DType::float32, {6, 1, 1})};
+                                   random_tensor(DType::float32, {6, 1, 1}),
+                                   random_tensor(DType::float32, {6, 1, 1})};
   expect_matches_host({op, inputs, {Layout::channels_last(4)}, Precision::float32}, 5e-6);
   expect_matches_host({op, inputs, {}, Precision::float16}, 3e-3);
 }
 
 TEST(Normalization, takes_the_other_floating_point_types) {
-  expect_matches_host({normalization(softmax, {1}), {random_tensor(DType::float16, {3, 50})}, {}, Precision::float32}, 1e-3);
-  expect_matches_host({normalization(softmax, {1}), {random_tensor(DType::bfloat16, {3, 50})}, {}, Precision::float32}, 8e-3);
-  expect_matches_host({normalization(softmax, {1}), {random_tensor(DType::float64, {3, 50})}, {}, Precision::float32}, 1e-6);
+  expect_matches_host({normalization(softmax, {1}), {random_tensor(DType::float16, {3, 50})}, {}, Precision::float32},
+                      1e-3);
+  expect_matches_host(
+      {normalization(softmax, {1}), {random_tensor(DType::bfloat16, {3, 50})}, {}, Precision::float32}, 8e-3);
+  expect_matches_host({normalization(softmax, {1}), {random_tensor(DType::float64, {3, 50})}, {}, Precision::float32},
+                      1e-6);
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ TEST(Reduction, keeps_the_error_of_long_sums_small) {
 
 TEST(Reduction, lets_infinities_and_not_a_number_through) {
   const Tensor x = float_tensor({3, 2}, {infinity, 1, -infinity, infinity, not_a_number, 1});
-  const std::vector<float> sums = run_floats(reduction(sum, {1}), x), largest = run_floats(reduction(maximum, {1}), x),
+  const std::vector<float> sums = run_floats(reduction(sum, {1}), x),
+                           largest = run_floats(reduction(maximum, {1}), x),
                            logs = run_floats(reduction(log_sum_exp, {1}), x);
   EXPECT_EQ(sums[0], infinity);
   EXPECT_TRUE(std::isnan(sums[1]));
@@ -128,10 +129,12 @@ TEST(Reduction, takes_every_dtype) {
     expect_matches_host({reduction(minimum, {2}), {x}, {}, Precision::float32}, 0);
   }
   for (const ReductionFunction function : {sum, mean, product, maximum, minimum}) {
-    expect_matches_host({reduction(function, {1}), {random_tensor(DType::float64, {3, 37, 5}, 0.5, 1.5)}, {}, Precision::float32},
-                        1e-14);
-    expect_matches_host({reduction(function, {1}), {random_tensor(DType::bfloat16, {3, 37, 5}, 0.5, 1.5)}, {}, Precision::float32},
-                        4e-3);
+    expect_matches_host(
+        {reduction(function, {1}), {random_tensor(DType::float64, {3, 37, 5}, 0.5, 1.5)}, {}, Precision::float32},
+        1e-14);
+    expect_matches_host(
+        {reduction(function, {1}), {random_tensor(DType::bfloat16, {3, 37, 5}, 0.5, 1.5)}, {}, Precision::float32},
+        4e-3);
   }
 }
 

@@ -44,11 +44,12 @@ Tensor counted(std::vector<std::int64_t> shape) {
 // The examples of the ONNX operator documents (maxpool_2d_precomputed_*, averagepool_2d_precomputed_*).
 TEST(Window, knows_the_values_of_onnx) {
   const Tensor x = counted({1, 1, 5, 5});
-  EXPECT_EQ(run_floats(window(maximum, {axis(2, 5, 1, 2, 2), axis(3, 5, 1, 2, 2)}), x),
-            (Floats{13, 14, 15, 15, 15, 18, 19, 20, 20, 20, 23, 24, 25, 25, 25, 23, 24, 25, 25, 25, 23, 24, 25, 25, 25}));
+  EXPECT_EQ(
+      run_floats(window(maximum, {axis(2, 5, 1, 2, 2), axis(3, 5, 1, 2, 2)}), x),
+      (Floats{13, 14, 15, 15, 15, 18, 19, 20, 20, 20, 23, 24, 25, 25, 25, 23, 24, 25, 25, 25, 23, 24, 25, 25, 25}));
   EXPECT_EQ(run_floats(window(mean, {axis(2, 5, 1, 2, 2), axis(3, 5, 1, 2, 2)}), x),
-            (Floats{7,    7.5F, 8,    8.5F, 9,    9.5F, 10,   10.5F, 11,   11.5F, 12,   12.5F, 13,
-                    13.5F, 14,   14.5F, 15, 15.5F, 16,  16.5F, 17,   17.5F, 18,   18.5F, 19}));
+            (Floats{7,     7.5F, 8,     8.5F, 9,     9.5F, 10,    10.5F, 11,    11.5F, 12,    12.5F, 13,
+                    13.5F, 14,   14.5F, 15,   15.5F, 16,   16.5F, 17,    17.5F, 18,    18.5F, 19}));
   EXPECT_EQ(run_floats(window(maximum, {axis(2, 2, 2), axis(3, 2, 2)}), x), (Floats{7, 9, 17, 19}));
   const Floats padded = run_floats(window(mean, {axis(2, 5, 1, 2, 2), axis(3, 5, 1, 2, 2)}, false, true), x);
   EXPECT_NEAR(padded[0], 2.5200, 1e-6);
@@ -135,7 +136,9 @@ TEST_P(WindowShapes, match_the_host) {
   attributes.indices = true;
   for (const IndexOrder order : {IndexOrder::row_major, IndexOrder::column_major}) {
     attributes.index_order = order;
-    expect_matches_host({std::make_shared<Window>(attributes), {random_tensor(DType::int8, shape, -3, 3)}, {last},
+    expect_matches_host({std::make_shared<Window>(attributes),
+                         {random_tensor(DType::int8, shape, -3, 3)},
+                         {last},
                          Precision::float32},
                         0);
   }
@@ -148,8 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
                       WindowCase{{2, 5, 9, 11}, {axis(2, 3, 1, 2, 1, 2), axis(3, 2, 3, 0, 1, 3)}},
                       WindowCase{{1, 3, 5, 6, 7}, {axis(2, 2, 2, 1), axis(3, 3, 1), axis(4, 2, 2, 0, 1)}},
                       WindowCase{{1, 2, 3, 4, 3, 5}, {axis(2, 2), axis(3, 2, 2), axis(4, 3, 1, 1, 1), axis(5, 2, 3)}},
-                      WindowCase{{2, 9, 3, 4}, {axis(1, 5, 1, 2, 2)}},
-                      WindowCase{{0, 3, 4}, {axis(2, 2)}}));
+                      WindowCase{{2, 9, 3, 4}, {axis(1, 5, 1, 2, 2)}}, WindowCase{{0, 3, 4}, {axis(2, 2)}}));
 
 TEST(Window, takes_every_dtype) {
   for (const DType dtype : {DType::int8, DType::uint8, DType::int16, DType::int32, DType::int64, DType::uint64}) {
@@ -173,9 +175,8 @@ TEST(Window, is_lp_pooling_and_local_response_normalisation) {
   const OperatorPointer pool = std::make_shared<Window>(attributes, root);
   const Tensor ones = float_tensor({1, 1, 2, 2}, {1, -2, 3, -4});
   EXPECT_NEAR(run_floats(pool, ones)[0], 4.6415888, 1e-5);  // cbrt(1 + 8 + 27 + 64)
-  expect_matches_host({pool, {random_tensor(DType::float32, {2, 3, 6, 8})}, {Layout::channels_last(4)},
-                       Precision::float32},
-                      2e-6);
+  expect_matches_host(
+      {pool, {random_tensor(DType::float32, {2, 3, 6, 8})}, {Layout::channels_last(4)}, Precision::float32}, 2e-6);
 
   // x / (2 + 0.5 / 3 * sum of three squares)^0.75
   attributes = {};

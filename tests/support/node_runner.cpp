@@ -100,7 +100,8 @@ class NodeProgram {
     const auto width = static_cast<std::int64_t>(bit_width(dtype) / 8);
     const StorageId storage = emission.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
     emission.place(id, {storage, dtype, 0, layout.strides(fact.shape)});
-    const SymbolicPort port{graph_.value(id).name, dtype, to_shape(permuted(*to_numbers(fact.shape), layout)), storage};
+    const SymbolicPort port{graph_.value(id).name, dtype, to_shape(permuted(*to_numbers(fact.shape), layout)),
+                            storage};
     (kind == SegmentKind::input ? structure_.inputs : structure_.outputs).push_back(port);
     return emission.placement(id);
   }
@@ -191,7 +192,8 @@ void expect_matches_host(NodeCase node_case, double tolerance) {
     EXPECT_EQ(results[i].shape(), expected[i].shape()) << "output " << i;
     EXPECT_LE(relative_error(results[i], expected[i]), is_floating_point(expected[i].dtype()) ? tolerance : 0)
         << "output " << i << " of " << node_case.op->name() << " " << node_case.op->attributes();
-    EXPECT_TRUE(std::ranges::equal(results[i].bytes(), again[i].bytes())) << "output " << i << " differs between runs";
+    EXPECT_TRUE(std::ranges::equal(results[i].bytes(), again[i].bytes()))
+        << "output " << i << " differs between runs";
   }
   EXPECT_EQ(test_device().validation_messages(), std::vector<std::string>{});
 }

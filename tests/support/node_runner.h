@@ -24,8 +24,8 @@ struct NodeCase {
 /// Plans, verifies and runs it on the test device. Outputs come back row-major, in the dtypes that are stored.
 std::vector<Tensor> run_node(const NodeCase& node_case);
 
-/// ||result - expected|| / ||expected||, or the norm of the difference where `expected` is all zero. Integers count 0 or
-/// 1: equal or not. Infinity when shapes differ, or where one is not a number or infinite and the other is not.
+/// ||result - expected|| / ||expected||, or the norm of the difference where `expected` is all zero. Integers count 0
+/// or 1: equal or not. Infinity when shapes differ, or where one is not a number or infinite and the other is not.
 double relative_error(const Tensor& result, const Tensor& expected);
 
 /// Runs the case twice and compares with the host's evaluation: expected shapes, dtypes, bits that do not change

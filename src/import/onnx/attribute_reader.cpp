@@ -172,7 +172,9 @@ Attribute read_attribute(const MessageReader& message, std::string_view owner, G
   }
   source.note_unsupported(std::format("{}: attribute {}", owner, name_text(result.name)), [&] {
     MessageReader values = message;
-    while (values.next()) read_value_field(values, result.value, source, depth);
+    Attribute::Value value;
+    while (values.next()) read_value_field(values, value, source, depth);
+    result.value = std::move(value);
   });
   return result;
 }

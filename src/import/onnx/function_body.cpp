@@ -1,6 +1,7 @@
 #include "import/onnx/function_body.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "base/failure.h"
@@ -13,7 +14,10 @@ namespace {
 class BodyWriter {
  public:
   BodyWriter(const Node& call, const Function& function, ValueNames& names)
-      : call_(call), function_(function), names_(names), prefix_(name_prefix(call)) {}
+      : call_(call), function_(function), names_(names), prefix_(name_prefix(call)) {
+    for (const Attribute& attribute : call.attributes) attributes_.emplace(attribute.name, &attribute);
+    for (const Attribute& attribute : function.attribute_defaults) attributes_.emplace(attribute.name, &attribute);
+  }
 
   std::vector<Node> write(std::int64_t identity_version);
 
@@ -31,14 +35,15 @@ class BodyWriter {
   void rename_graph(Graph& graph);
   void bind_attributes(Node& node);
   void define(const std::string& name);
-  [[nodiscard]] const std::string& renamed(const std::string& name) const;
-  [[nodiscard]] const std::string& renamed_present(const std::string& name) const;
+  [[nodiscard]] std::string renamed(const std::string& name) const;
+  [[nodiscard]] std::string renamed_present(const std::string& name) const;
   [[nodiscard]] const Attribute* bound_attribute(const Attribute& reference) const;
 
   const Node& call_;
   const Function& function_;
   ValueNames& names_;
   std::string prefix_;
+  std::map<std::string_view, const Attribute*> attributes_;  // those of the call, and the defaults of others
   std::vector<Scope> scopes_{1};  // the function, then the subgraphs being written, outermost first
   std::vector<Alias> aliases_;
 };
@@ -123,15 +128,15 @@ void BodyWriter::define(const std::string& name) {
   scopes_.back().emplace(name, names_.make_new(prefix_ + name));
 }
 
-const std::string& BodyWriter::renamed(const std::string& name) const {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const auto found = scope->find(name); found != scope->end()) return found->second;
+std::string BodyWriter::renamed(const std::string& name) const {
+  for (const Scope& scope : std::views::reverse(scopes_)) {
+    if (const auto found = scope.find(name); found != scope.end()) return found->second;
   }
   return name;
 }
 
-const std::string& BodyWriter::renamed_present(const std::string& name) const {
-  const std::string& result = renamed(name);
+std::string BodyWriter::renamed_present(const std::string& name) const {
+  std::string result = renamed(name);
   if (result.empty()) {
     fail(ErrorCode::invalid_model, "{} leaves out input {}, which its function returns", node_text(call_),
          name_text(name));
@@ -140,12 +145,9 @@ const std::string& BodyWriter::renamed_present(const std::string& name) const {
 }
 
 const Attribute* BodyWriter::bound_attribute(const Attribute& reference) const {
-  const Attribute* bound = call_.find_attribute(reference.refers_to);
-  if (bound == nullptr) {
-    const auto found = std::ranges::find(function_.attribute_defaults, reference.refers_to, &Attribute::name);
-    if (found == function_.attribute_defaults.end()) return nullptr;
-    bound = &*found;
-  }
+  const auto found = attributes_.find(reference.refers_to);
+  if (found == attributes_.end()) return nullptr;
+  const Attribute* bound = found->second;
   if (reference.type != AttributeType::undefined && reference.type != bound->type) {
     fail(ErrorCode::invalid_model, "{}: attribute {} has type {}, but its function takes {}", node_text(call_),
          name_text(bound->name), to_string(bound->type), to_string(reference.type));
@@ -208,6 +210,13 @@ std::string ValueNames::make_new(std::string wanted) {
 std::vector<Node> function_body(const Node& call, const Function& function, std::int64_t identity_version,
                                 ValueNames& names) {
   return BodyWriter(call, function, names).write(identity_version);
+}
+
+std::size_t copy_size(const Function& function) {
+  std::size_t size = copy_size(function.inputs) + copy_size(function.outputs);
+  for (const Attribute& attribute : function.attribute_defaults) size += copy_size(attribute);
+  for (const Node& node : function.nodes) size += copy_size(node);
+  return size;
 }
 
 std::size_t copy_size(const Node& node) {

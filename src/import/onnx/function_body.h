@@ -33,6 +33,7 @@ std::vector<Node> function_body(const Node& call, const Function& function, std:
 /// The bytes that a copy takes, roughly; elements of tensors are shared and do not count.
 std::size_t copy_size(const Node& node);
 std::size_t copy_size(const Graph& graph);
+std::size_t copy_size(const Function& function);
 
 /// The beginning of the names of everything inside `call`.
 std::string name_prefix(const Node& call);

@@ -21,9 +21,7 @@ class Inliner {
   explicit Inliner(const Model& model) : model_(model), names_(model) {
     std::size_t size = copy_size(model.graph);
     for (const auto& [key, function] : model.functions) {
-      std::size_t& body = body_sizes_[&function];
-      for (const Node& node : function.nodes) body += copy_size(node);
-      size += body;
+      size += body_sizes_[&function] = copy_size(function);
       values_inside_[&function] = count_names(function.nodes);
     }
     bytes_left_ = size * growth_limit + free_growth;

@@ -133,8 +133,24 @@ TEST(OnnxRobustness, FunctionsCannotExplode) {
   EXPECT_THROW(inline_functions(bomb), Error);
 }
 
+TEST(OnnxRobustness, CallsCostWhatTheirFunctionTakes) {
+  // Many calls of a function with many inputs and no nodes: the product of the two is work, though nothing is copied.
+  constexpr int many = 4000;
+  std::vector<std::string> inputs;
+  std::vector<Message> calls;
+  for (int i = 0; i < many; ++i) {
+    inputs.push_back("input_with_a_long_name_" + std::to_string(i));
+    calls.push_back(node("F", {"x"}, {}, {}, "", "local"));
+  }
+  const FunctionParts parts{
+      .name = "F", .inputs = inputs, .outputs = {}, .nodes = {}, .attributes = {}, .defaults = {}, .opset = 17};
+  Model result = read(
+      model(graph({.nodes = calls, .inputs = {"x"}, .outputs = {}, .initializers = {}, .sparse_initializers = {}}),
+            17, {function(parts)}));
+  EXPECT_THROW(inline_functions(result), Error);
+}
+
 TEST(OnnxRobustness, ForeignFilesSayWhatTheyAre) {
-  const Message pointer;
   const std::string text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
   try {
     (void)read_model(std::as_bytes(std::span(text)), nullptr, {});

@@ -1,0 +1,85 @@
+#include "options.h"
+
+#include <charconv>
+#include <iostream>
+#include <map>
+
+#include "terminal.h"
+
+namespace lapilli::program {
+namespace {
+
+const std::map<std::string, Precision> precisions{{"float32", Precision::float32},
+                                                  {"fp32", Precision::float32},
+                                                  {"float16", Precision::float16},
+                                                  {"fp16", Precision::float16}};
+
+void add_size(const std::string& text, Sizes& sizes) {
+  const std::size_t equals = text.rfind('=');
+  std::int64_t size = 0;
+  const char* const end = text.data() + text.size();
+  if (equals == std::string::npos || equals == 0 ||
+      std::from_chars(text.data() + equals + 1, end, size) != std::from_chars_result{end, std::errc{}} || size < 0) {
+    throw CLI::ValidationError("--size", "'" + text + "' is not NAME=NUMBER, such as batch=8");
+  }
+  sizes[text.substr(0, equals)] = size;
+}
+
+}  // namespace
+
+ModelOptions ModelArguments::model_options() const {
+  ModelOptions options;
+  options.precision = precision;
+  options.optimise = !unoptimised;
+  return options;
+}
+
+void add_json_option(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print the answer as JSON"); }
+
+void add_device_option(CLI::App& command, std::string& device) {
+  command
+      .add_option("--device", device, "Index, UUID or a part of the name, as `lapilli devices` lists them [the best]")
+      ->type_name("DEVICE");
+}
+
+void add_model_argument(CLI::App& command, ModelArguments& arguments) {
+  command.add_option("MODEL", arguments.model, "An ONNX file")->required()->type_name("FILE");
+}
+
+void add_planning_options(CLI::App& command, ModelArguments& arguments) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--size",
+          [&arguments](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) add_size(text, arguments.sizes);
+          },
+          "The size of a named dimension, such as batch=8; repeatable [each is 1]")
+      ->type_name("NAME=SIZE")
+      ->allow_extra_args(false);
+  command.add_option("--precision", arguments.precision, "How intermediate results are stored: float32 or float16")
+      ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case))
+      ->type_name("PRECISION")
+      ->default_str("float32");
+  command.add_flag("--unoptimised", arguments.unoptimised,
+                   "Leave out the rewrites of the graph, to look for a defect");
+}
+
+Device open_device(const std::string& selector) {
+  DeviceOptions options;
+  options.selector = selector;
+  Device device = Device::open(options);
+  if (!device.notice().empty()) std::cerr << "lapilli: " << device.notice() << '\n';
+  return device;
+}
+
+Model load_model(const ModelArguments& arguments) {
+  const Device device = open_device(arguments.device);
+  const Progress progress("reading " + arguments.model.string());
+  return Model::load(arguments.model, device, arguments.model_options());
+}
+
+const char* to_string(Precision precision) noexcept {
+  return precision == Precision::float16 ? "float16" : "float32";
+}
+
+}  // namespace lapilli::program

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lapilli/device.h"
+#include "lapilli/model.h"
+
+namespace lapilli::program {
+
+/// What the commands that read a model have in common.
+struct ModelArguments {
+  std::filesystem::path model;
+  std::string device;
+  Precision precision = Precision::float32;
+  Sizes sizes;
+  bool unoptimised = false;
+  bool json = false;
+
+  [[nodiscard]] ModelOptions model_options() const;
+};
+
+void add_json_option(CLI::App& command, bool& json);
+void add_device_option(CLI::App& command, std::string& device);
+void add_model_argument(CLI::App& command, ModelArguments& arguments);
+/// --size, --precision and --unoptimised.
+void add_planning_options(CLI::App& command, ModelArguments& arguments);
+
+/// Opens the device and prints on stderr what its user ought to be told.
+Device open_device(const std::string& selector);
+
+/// Opens the device and loads the model, with a word on stderr while a person waits.
+Model load_model(const ModelArguments& arguments);
+
+const char* to_string(Precision precision) noexcept;
+
+}  // namespace lapilli::program

@@ -1,0 +1,90 @@
+#include <format>
+#include <iostream>
+
+#include "base/text.h"
+#include "command.h"
+#include "json.h"
+#include "options.h"
+#include "terminal.h"
+
+namespace lapilli::program {
+namespace {
+
+struct PlanArguments : ModelArguments {
+  bool steps = false;
+};
+
+void print_json(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
+  Json document{{"device", device},
+                {"precision", to_string(arguments.precision)},
+                {"sizes", to_json(plan.sizes)},
+                {"dispatches", plan.dispatches},
+                {"barriers", plan.barriers},
+                {"levels", plan.levels},
+                {"pipelines", plan.pipelines},
+                {"arena_bytes", plan.arena_bytes},
+                {"lower_bound_bytes", plan.lower_bound_bytes},
+                {"unshared_bytes", plan.unshared_bytes},
+                {"weight_bytes", plan.weight_bytes},
+                {"structure_ms", plan.structure_ms},
+                {"plan_ms", plan.plan_ms}};
+  if (arguments.steps) document["steps"] = plan.steps;
+  print(document);
+}
+
+void print_text(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
+  const auto line = [](std::string_view name, const std::string& value, std::string_view meaning) {
+    std::cout << std::format("{:14}{:>12}  {}\n", name, value, styled(meaning, Style::dim));
+  };
+  std::cout << styled(std::format("{} on {}, {}", arguments.model.filename().string(), device,
+                                  to_string(arguments.precision)),
+                      Style::bold)
+            << '\n';
+  for (const auto& [name, size] : plan.sizes) line(one_line(name), std::to_string(size), "given by --size, else 1");
+  line("dispatches", std::to_string(plan.dispatches), "kernels that a run starts");
+  line("barriers", std::to_string(plan.barriers), "waits between them");
+  line("levels", std::to_string(plan.levels), "groups of dispatches that run side by side");
+  line("pipelines", std::to_string(plan.pipelines), "different kernels");
+  line("arena", byte_text(plan.arena_bytes), "memory of intermediate results");
+  line("lower bound", byte_text(plan.lower_bound_bytes), "the most that is alive at once");
+  line("without reuse", byte_text(plan.unshared_bytes), "a buffer for each result");
+  line("weights", byte_text(plan.weight_bytes), "on the device");
+  line("structure", std::format("{:.2f} ms", plan.structure_ms), "rewrites, fusion, choice of kernels; once a model");
+  line("plan", std::format("{:.2f} ms", plan.plan_ms), "offsets and counts for these sizes");
+  if (!arguments.steps) return;
+  std::cout << '\n';
+  for (const std::string& step : plan.steps) std::cout << one_line(step) << '\n';
+}
+
+int plan(const PlanArguments& arguments) {
+  const Model model = load_model(arguments);
+  const PlanSummary summary = model.plan(arguments.sizes);
+  if (arguments.json) {
+    print_json(summary, arguments, model.device().name());
+  } else {
+    print_text(summary, arguments, model.device().name());
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("plan", "Show what a run costs: dispatches, barriers, memory");
+  const auto arguments = std::make_shared<PlanArguments>();
+  add_model_argument(*command, *arguments);
+  add_device_option(*command, arguments->device);
+  add_planning_options(*command, *arguments);
+  command->add_flag("--steps", arguments->steps, "List all dispatches and barriers");
+  add_json_option(*command, arguments->json);
+  command->footer(R"(
+Examples:
+  lapilli plan model.onnx --size batch=32 --precision float16
+  lapilli plan model.onnx --steps | less
+
+JSON: device, precision, sizes, dispatches, barriers, levels, pipelines, arena_bytes, lower_bound_bytes, unshared_bytes,
+weight_bytes, structure_ms, plan_ms; steps with --steps)");
+  command->callback([arguments, &action] { action = [arguments] { return plan(*arguments); }; });
+}
+
+}  // namespace lapilli::program

@@ -1,0 +1,168 @@
+#include "io/npy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <format>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/checked.h"
+#include "base/comparison.h"
+#include "base/text.h"
+#include "io/npy_header.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t preamble = 8;  // the magic and the version
+
+struct TypeCode {
+  std::string_view code;  // without the byte order
+  DType dtype;
+};
+
+constexpr std::array type_codes{
+    TypeCode{"f4", DType::float32}, TypeCode{"f2", DType::float16}, TypeCode{"f8", DType::float64},
+    TypeCode{"i1", DType::int8},    TypeCode{"i2", DType::int16},   TypeCode{"i4", DType::int32},
+    TypeCode{"i8", DType::int64},   TypeCode{"u1", DType::uint8},   TypeCode{"u2", DType::uint16},
+    TypeCode{"u4", DType::uint32},  TypeCode{"u8", DType::uint64},  TypeCode{"b1", DType::boolean},
+};
+
+DType dtype_of(std::string_view description) {
+  const bool ordered = !description.empty() && std::string_view("<>|=").contains(description.front());
+  const auto* const found = std::ranges::find(type_codes, ordered ? description.substr(1) : "", &TypeCode::code);
+  if (found == type_codes.end()) {
+    fail(ErrorCode::unsupported, "arrays of NumPy's type '{}' cannot be read; numbers and bool can", description);
+  }
+  return found->dtype;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct Parts {
+  std::string_view header;
+  std::span<const std::byte> elements;
+};
+
+Parts split(std::span<const std::byte> file) {
+  const std::string_view text = text_of(file);
+  if (!text.starts_with(magic)) fail(ErrorCode::invalid_argument, "it does not begin as a .npy file");
+  const auto at = [&](std::size_t index) -> std::size_t {
+    if (index >= file.size()) fail(ErrorCode::invalid_argument, "it ends within the header");
+    return static_cast<std::size_t>(file[index]);
+  };
+  const std::size_t version = at(6);
+  if (version < 1 || version > 3) fail(ErrorCode::unsupported, "version {} of the .npy format is not known", version);
+  const std::size_t length_size = version == 1 ? 2 : 4;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_size; ++i) length |= at(preamble + i) << (8 * i);
+  const std::size_t begin = preamble + length_size;
+  if (length > file.size() - begin) fail(ErrorCode::invalid_argument, "it ends within the header");
+  return {text.substr(begin, length), file.subspan(begin + length)};
+}
+
+void reverse_elements(std::span<std::byte> bytes, std::size_t width) {
+  for (std::size_t at = 0; at < bytes.size(); at += width) std::ranges::reverse(bytes.subspan(at, width));
+}
+
+// From the order in which the first index runs fastest to row-major.
+void turn_from_fortran(std::span<const std::byte> source, std::span<const std::int64_t> shape, std::size_t width,
+                       std::span<std::byte> target) {
+  std::vector<std::int64_t> index(shape.size(), 0);
+  for (std::size_t at = 0; at < target.size(); at += width) {
+    std::size_t from = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      from = from * static_cast<std::size_t>(shape[axis]) + static_cast<std::size_t>(index[axis]);
+    }
+    std::memcpy(target.data() + at, source.data() + from * width, width);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+// The type that NumPy has for all values of a type that it lacks.
+DType stored_type(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::bfloat16: return DType::float32;
+    case DType::int4: return DType::int8;
+    case DType::uint4: return DType::uint8;
+    default: return dtype;
+  }
+}
+
+Tensor converted(const Tensor& tensor, DType dtype) {
+  Tensor result = Tensor::allocate(dtype, tensor.shape());
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+    const double value = element_as_double(tensor, i);
+    const auto place = static_cast<std::size_t>(i);
+    if (dtype == DType::float32) result.mutable_elements<float>()[place] = static_cast<float>(value);
+    if (dtype == DType::int8) result.mutable_elements<std::int8_t>()[place] = static_cast<std::int8_t>(value);
+    if (dtype == DType::uint8) result.mutable_elements<std::uint8_t>()[place] = static_cast<std::uint8_t>(value);
+  }
+  return result;
+}
+
+std::string shape_tuple(std::span<const std::int64_t> shape) {
+  std::string text = "(";
+  for (const std::int64_t size : shape) text += std::format("{},", size);
+  return text + ")";
+}
+
+}  // namespace
+
+Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner) {
+  const Parts parts = split(file);
+  const NpyHeader header = parse_npy_header(parts.header);
+  const DType dtype = dtype_of(header.type);
+  const std::size_t needed = byte_count(dtype, element_count(header.shape));
+  if (parts.elements.size() != needed) {
+    fail(ErrorCode::invalid_argument, "{}{} takes {} bytes, but {} follow the header", to_string(dtype),
+         shape_text(header.shape), needed, parts.elements.size());
+  }
+  const std::size_t width = bit_width(dtype) / 8;
+  const bool swapped = header.type.front() == '>' && width > 1;
+  const bool turned = header.fortran_order && header.shape.size() > 1;
+  if (!swapped && !turned) return Tensor::view(dtype, header.shape, parts.elements, std::move(owner));
+  Tensor result = Tensor::allocate(dtype, header.shape);
+  const std::span<std::byte> elements = result.mutable_bytes();
+  if (turned) {
+    turn_from_fortran(parts.elements, header.shape, width, elements);
+  } else {
+    std::ranges::copy(parts.elements, elements.begin());
+  }
+  if (swapped) reverse_elements(elements, width);
+  return result;
+}
+
+std::vector<std::byte> write_npy(const Tensor& tensor) {
+  const DType stored = stored_type(tensor.dtype());
+  if (stored != tensor.dtype()) return write_npy(converted(tensor, stored));
+  const auto* const found = std::ranges::find(type_codes, stored, &TypeCode::dtype);
+  if (found == type_codes.end()) {
+    fail(ErrorCode::unsupported, "NumPy has no type for {}, so that such an array cannot be written",
+         to_string(stored));
+  }
+  const char order = bit_width(stored) > 8 ? '<' : '|';
+  std::string header = std::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}", order, found->code,
+                                   shape_tuple(tensor.shape()));
+  // The elements begin at a multiple of 64, the header ends in a line break.
+  const std::size_t begin = align_up(preamble + 2 + header.size() + 1, std::size_t{64});
+  header.resize(begin - preamble - 2 - 1, ' ');
+  header += '\n';
+  const auto length = checked_cast<std::uint16_t>(header.size());
+  const std::string text = std::string(magic) + std::string("\1\0", 2) + static_cast<char>(length & 255U) +
+                           static_cast<char>(length >> 8U) + header;
+  std::vector<std::byte> file(begin + tensor.bytes().size());
+  std::ranges::copy(std::as_bytes(std::span(text)), file.begin());
+  std::ranges::copy(tensor.bytes(), file.begin() + static_cast<std::ptrdiff_t>(begin));
+  return file;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lapilli/tensor.h"
+
+/// NumPy's format for one array: a text header with type, order and shape, and the elements.
+namespace lapilli {
+
+/// Reads an array of numbers or bool. Arrays of the other byte order or in Fortran's order are turned; otherwise the
+/// tensor is a view of `file`, kept alive by `owner`, whose elements may lie at any byte. Throws Error:
+/// invalid_argument when the bytes are not a whole .npy file, unsupported for text, objects and records.
+Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner);
+
+/// The file's content. NumPy lacks some types: bfloat16 becomes float32 and integers of 4 bits become 8, all values
+/// kept. Throws Error (unsupported) for strings and floats of 8 bits and fewer.
+std::vector<std::byte> write_npy(const Tensor& tensor);
+
+}  // namespace lapilli

@@ -124,7 +124,7 @@ class Subject {
     }
     const std::vector<Fact> facts{graph_.fact(a), graph_.fact(b)};
     if (operands > 1) {
-      Sizes shape{layer.a[0], layer.b[0], layer.a[2], layer.a[3]};
+      const Sizes shape{layer.a[0], layer.b[0], layer.a[2], layer.a[3]};
       values.push_back(add_input(random_tensor(dtype, shape, 1)));
     }
     outputs_ = graph_.add_node(layer.op, values, {"layer"}, {"y"}, assumptions_);
@@ -149,7 +149,7 @@ class Subject {
   }
 
  private:
-  ValueId add_input(Tensor tensor) {
+  ValueId add_input(const Tensor& tensor) {
     inputs_.push_back(tensor);
     return graph_.add_input(std::format("x{}", inputs_.size()), Fact::of(tensor.dtype(), to_shape(tensor.shape())));
   }

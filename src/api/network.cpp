@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <utility>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -29,7 +30,7 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
 void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, SymbolValues& sizes) {
   const auto symbols = onnx::element_symbols(input).value_or(std::vector<std::string>{});
   const bool wide = input.dtype == DType::int64;
-  for (std::size_t i = 0; i < symbols.size() && i < static_cast<std::size_t>(tensor.element_count()); ++i) {
+  for (std::size_t i = 0; i < symbols.size() && std::cmp_less(i, tensor.element_count()); ++i) {
     sizes[symbols[i]] = wide ? tensor.elements<std::int64_t>()[i] : tensor.elements<std::int32_t>()[i];
   }
 }

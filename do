@@ -141,7 +141,7 @@ command_build() {
 command_demo() {
   need build run
   without_tests
-  build lapilli_program
+  build lapilli_tool
   local photos=("$@")
   ((${#photos[@]})) || photos=(assets/photos/*.png)
   say "Classifying ${photos[*]}"
@@ -178,7 +178,7 @@ command_conformance() {
 command_bench() {
   need build run
   without_tests
-  build lapilli_program
+  build lapilli_tool
   build/lapilli bench assets/efficientnet_lite0.onnx "$@"
 }
 

@@ -19,8 +19,8 @@ enum ExitCode : int {
 /// What the parsed command line asks for; returns the exit code.
 using Action = std::function<int()>;
 
-// Each adds its command to the program: its options, help and examples. When the command line asks for it, `action` is
-// set once the line is parsed.
+// Each adds its command to the program: its options, help and examples. When the command line asks for it, `action`
+// is set once the line is parsed.
 void add_devices_command(CLI::App& program, Action& action);
 void add_inspect_command(CLI::App& program, Action& action);
 void add_plan_command(CLI::App& program, Action& action);

@@ -31,13 +31,14 @@ void print_table(const std::vector<DeviceDescription>& devices) {
   Table table({"", "name", "type", "driver", "Vulkan", "memory", "float16", "matrix units", "UUID"}, {0, 5});
   for (const DeviceDescription& device : devices) {
     table.add({std::to_string(device.index), device.name, device.type, device.driver, device.vulkan_version,
-               byte_text(device.memory_bytes), device.float16 ? "yes" : "no", device.cooperative_matrix ? "yes" : "no",
-               device.uuid});
+               byte_text(device.memory_bytes), device.float16 ? "yes" : "no",
+               device.cooperative_matrix ? "yes" : "no", device.uuid});
   }
   std::cout << table.text();
   for (const DeviceDescription& device : devices) {
     if (device.problem.empty()) continue;
-    std::cout << styled(std::format("device {} cannot be used: {}", device.index, device.problem), Style::bad) << '\n';
+    std::cout << styled(std::format("device {} cannot be used: {}", device.index, device.problem), Style::bad)
+              << '\n';
   }
 }
 

@@ -33,7 +33,8 @@ void print_json(const ModelDescription& description) {
 
 void print_ports(std::string_view kind, const std::vector<PortDescription>& ports) {
   for (const PortDescription& port : ports) {
-    std::cout << std::format("{:8}{}  {}{}\n", kind, one_line(port.name), to_string(port.dtype), one_line(shape_of(port)));
+    std::cout << std::format("{:8}{}  {}{}\n", kind, one_line(port.name), to_string(port.dtype),
+                             one_line(shape_of(port)));
   }
 }
 
@@ -79,7 +80,8 @@ int inspect(const ModelArguments& arguments) {
 }  // namespace
 
 void add_inspect_command(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("inspect", "Show what is in a model: nodes, shapes, parameters, operations");
+  CLI::App* command =
+      program.add_subcommand("inspect", "Show what is in a model: nodes, shapes, parameters, operations");
   const auto arguments = std::make_shared<ModelArguments>();
   add_model_argument(*command, *arguments);
   add_planning_options(*command, *arguments);

@@ -9,8 +9,10 @@
 namespace lapilli::program {
 namespace {
 
-const std::map<std::string, Precision> precisions{
-    {"float32", Precision::float32}, {"fp32", Precision::float32}, {"float16", Precision::float16}, {"fp16", Precision::float16}};
+const std::map<std::string, Precision> precisions{{"float32", Precision::float32},
+                                                  {"fp32", Precision::float32},
+                                                  {"float16", Precision::float16},
+                                                  {"fp16", Precision::float16}};
 
 void add_size(const std::string& text, Sizes& sizes) {
   const std::size_t equals = text.rfind('=');
@@ -35,7 +37,8 @@ ModelOptions ModelArguments::model_options() const {
 void add_json_option(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print the answer as JSON"); }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "Index, UUID or a part of the name, as `lapilli devices` lists them [the best]")
+  command
+      .add_option("--device", device, "Index, UUID or a part of the name, as `lapilli devices` lists them [the best]")
       ->type_name("DEVICE");
 }
 
@@ -57,7 +60,8 @@ void add_planning_options(CLI::App& command, ModelArguments& arguments) {
       ->transform(CLI::CheckedTransformer(precisions, CLI::ignore_case))
       ->type_name("PRECISION")
       ->default_str("float32");
-  command.add_flag("--unoptimised", arguments.unoptimised, "Leave out the rewrites of the graph, to look for a defect");
+  command.add_flag("--unoptimised", arguments.unoptimised,
+                   "Leave out the rewrites of the graph, to look for a defect");
 }
 
 Device open_device(const std::string& selector) {
@@ -74,6 +78,8 @@ Model load_model(const ModelArguments& arguments) {
   return Model::load(arguments.model, device, arguments.model_options());
 }
 
-const char* to_string(Precision precision) noexcept { return precision == Precision::float16 ? "float16" : "float32"; }
+const char* to_string(Precision precision) noexcept {
+  return precision == Precision::float16 ? "float16" : "float32";
+}
 
 }  // namespace lapilli::program

@@ -36,7 +36,8 @@ void print_text(const PlanSummary& plan, const PlanArguments& arguments, const s
   const auto line = [](std::string_view name, const std::string& value, std::string_view meaning) {
     std::cout << std::format("{:14}{:>12}  {}\n", name, value, styled(meaning, Style::dim));
   };
-  std::cout << styled(std::format("{} on {}, {}", arguments.model.filename().string(), device, to_string(arguments.precision)),
+  std::cout << styled(std::format("{} on {}, {}", arguments.model.filename().string(), device,
+                                  to_string(arguments.precision)),
                       Style::bold)
             << '\n';
   for (const auto& [name, size] : plan.sizes) line(one_line(name), std::to_string(size), "given by --size, else 1");

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "import/onnx/model.h"
-#include "lapilli/error.h"
 #include "ir/graph.h"
+#include "lapilli/error.h"
 #include "ops/pointwise.h"
 
 namespace lapilli::onnx {

@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <format>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "command.h"
+#include "inputs.h"
+#include "json.h"
+#include "options.h"
+#include "terminal.h"
+
+namespace lapilli::program {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct BenchArguments : ModelArguments {
+  std::int64_t batch = 0;  // 0: not given
+  double seconds = 1;
+  bool profile = false;
+};
+
+struct Timing {
+  double first_ms = 0, median_ms = 0, p95_ms = 0;
+  std::optional<double> gpu_ms;
+  std::size_t runs = 0;
+};
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The value that this part of all values does not exceed.
+double quantile(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+bool is_number(const std::string& size) { return size.find_first_not_of("0123456789") == std::string::npos; }
+
+// The named dimension that a batch runs along: one that is called so, else the first of the first input.
+std::string batch_dimension(const std::vector<PortDescription>& ports) {
+  for (const PortDescription& port : ports) {
+    for (const std::string& size : port.shape) {
+      if (size == "N" || size == "n" || size.starts_with("batch") || size.starts_with("Batch")) return size;
+    }
+  }
+  if (!ports.empty() && !ports.front().shape.empty() && !is_number(ports.front().shape.front()))
+    return ports.front().shape.front();
+  fail(ErrorCode::invalid_argument, "--batch: the model has no named dimension for it, its batch size is fixed");
+}
+
+std::vector<double> time_runs(Context& context, const std::map<std::string, Tensor>& inputs, double seconds,
+                              std::size_t least) {
+  std::vector<double> times;
+  const Clock::time_point begin = Clock::now();
+  while (milliseconds_since(begin) < 1000 * seconds || times.size() < least) {
+    const Clock::time_point start = Clock::now();
+    context.run(inputs);
+    times.push_back(milliseconds_since(start));
+  }
+  return times;
+}
+
+// Half a second of runs without input and output, as many at a time as one run's time allows.
+std::optional<double> time_on_device(Context& context, double median_ms) {
+  if (!context.gpu_nanoseconds()) return std::nullopt;
+  const auto count = static_cast<std::size_t>(std::clamp(500 / std::max(median_ms, 0.001), 3.0, 1000.0));
+  std::vector<double> times;
+  for (const std::uint64_t nanoseconds : context.repeat(count))
+    times.push_back(static_cast<double>(nanoseconds) / 1e6);
+  return times.empty() ? std::nullopt : std::optional(quantile(std::move(times), 0.5));
+}
+
+struct ProfileLine {
+  std::string origin, kernel;
+  std::uint64_t nanoseconds = 0;
+  std::size_t dispatches = 0;
+};
+
+std::vector<ProfileLine> profile_lines(Context& context) {
+  std::map<std::pair<std::string, std::string>, ProfileLine> sums;
+  for (const Context::DispatchTime& time : context.profile()) {
+    ProfileLine& line = sums[{time.origin, time.kernel}];
+    line.origin = time.origin;
+    line.kernel = time.kernel;
+    line.nanoseconds += time.nanoseconds;
+    ++line.dispatches;
+  }
+  std::vector<ProfileLine> lines;
+  for (auto& [key, line] : sums) lines.push_back(std::move(line));
+  std::ranges::stable_sort(lines, std::greater{}, &ProfileLine::nanoseconds);
+  return lines;
+}
+
+void print_json(const Timing& timing, const BenchArguments& arguments, const Model& model,
+                const std::vector<ProfileLine>& profile) {
+  Json document{{"device", model.device().name()},
+                {"precision", to_string(arguments.precision)},
+                {"sizes", to_json(arguments.sizes)},
+                {"first_ms", timing.first_ms},
+                {"median_ms", timing.median_ms},
+                {"p95_ms", timing.p95_ms},
+                {"gpu_ms", timing.gpu_ms ? Json(*timing.gpu_ms) : Json(nullptr)},
+                {"runs", timing.runs}};
+  if (arguments.profile) {
+    Json lines = Json::array();
+    for (const ProfileLine& line : profile) {
+      lines.push_back({{"origin", line.origin},
+                       {"kernel", line.kernel},
+                       {"dispatches", line.dispatches},
+                       {"ms", static_cast<double>(line.nanoseconds) / 1e6}});
+    }
+    document["profile"] = std::move(lines);
+  }
+  print(document);
+}
+
+void print_profile(const std::vector<ProfileLine>& profile) {
+  const auto total =
+      std::accumulate(profile.begin(), profile.end(), std::uint64_t{0},
+                      [](std::uint64_t sum, const ProfileLine& line) { return sum + line.nanoseconds; });
+  Table table({"ms", "%", "dispatches", "kernel", "from"}, {0, 1, 2});
+  table.limit_width(70);
+  for (const ProfileLine& line : profile) {
+    table.add({std::format("{:.4f}", static_cast<double>(line.nanoseconds) / 1e6),
+               std::format("{:.1f}", 100 * static_cast<double>(line.nanoseconds) /
+                                         static_cast<double>(std::max<std::uint64_t>(total, 1))),
+               std::to_string(line.dispatches), line.kernel, line.origin});
+  }
+  std::cout << '\n'
+            << table.text()
+            << std::format("{:.4f} ms in all, each dispatch alone\n", static_cast<double>(total) / 1e6);
+}
+
+void print_text(const Timing& timing, const BenchArguments& arguments, const Model& model) {
+  std::string sizes;
+  for (const auto& [name, size] : arguments.sizes) sizes += std::format(", {}={}", name, size);
+  std::cout << styled(std::format("{} on {}, {}{}", arguments.model.filename().string(), model.device().name(),
+                                  to_string(arguments.precision), sizes),
+                      Style::bold)
+            << '\n';
+  const auto line = [](std::string_view name, std::optional<double> ms, const std::string& meaning) {
+    const std::string value = ms ? std::format("{:.3f} ms", *ms) : "no clock";
+    std::cout << std::format("{:10}{:>14}  {}\n", name, value, styled(meaning, Style::dim));
+  };
+  line("first run", timing.first_ms, "reading, planning, compiling and running");
+  line("median", timing.median_ms, std::format("of {} runs, with input and output", timing.runs));
+  line("95 %", timing.p95_ms, "of the runs take at most this");
+  line("GPU", timing.gpu_ms, "median on the device, without input and output");
+}
+
+int bench(BenchArguments arguments) {
+  const Device device = open_device(arguments.device);
+  Timing timing;
+  const Clock::time_point start = Clock::now();
+  auto progress = std::make_unique<Progress>("first run");
+  const Model model = Model::load(arguments.model, device, arguments.model_options());
+  if (arguments.batch != 0) arguments.sizes[batch_dimension(model.inputs())] = arguments.batch;
+  const double loaded_ms = milliseconds_since(start);
+  const NamedTensors made = complete_inputs({}, model, arguments.sizes, 0);
+  const std::map<std::string, Tensor> inputs(made.begin(), made.end());
+  const Clock::time_point second_start = Clock::now();
+  if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
+  Context context(model);
+  context.run(inputs);
+  timing.first_ms = loaded_ms + milliseconds_since(second_start);
+  progress = std::make_unique<Progress>("warming up");
+  time_runs(context, inputs, 0.5, 1);
+  progress = std::make_unique<Progress>("timing");
+  const std::vector<double> times = time_runs(context, inputs, arguments.seconds, 5);
+  timing.runs = times.size();
+  timing.median_ms = quantile(times, 0.5);
+  timing.p95_ms = quantile(times, 0.95);
+  timing.gpu_ms = time_on_device(context, timing.median_ms);
+  const std::vector<ProfileLine> profile = arguments.profile ? profile_lines(context) : std::vector<ProfileLine>{};
+  progress.reset();
+  if (arguments.json) {
+    print_json(timing, arguments, model, profile);
+    return success;
+  }
+  print_text(timing, arguments, model);
+  if (arguments.profile) print_profile(profile);
+  return success;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("bench", "Time a model on random inputs");
+  const auto arguments = std::make_shared<BenchArguments>();
+  add_model_argument(*command, *arguments);
+  command
+      ->add_option("--batch", arguments->batch, "The size of the dimension named batch or N, else of the first one")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", arguments->seconds, "How long to time runs, after half a second of warm-up")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--profile", arguments->profile, "Add the time of each dispatch, by the model's nodes");
+  add_device_option(*command, arguments->device);
+  add_planning_options(*command, *arguments);
+  add_json_option(*command, arguments->json);
+  command->footer(R"(
+Examples:
+  lapilli bench model.onnx
+  lapilli bench model.onnx --batch 32 --precision float16 --json
+  lapilli bench model.onnx --profile
+
+JSON: device, precision, sizes, first_ms, median_ms, p95_ms, gpu_ms (null: no clock on the device), runs; profile
+[origin, kernel, dispatches, ms] with --profile)");
+  command->callback([arguments, &action] { action = [arguments] { return bench(*arguments); }; });
+}
+
+}  // namespace lapilli::program

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cmath>
+#include <format>
+#include <iostream>
+#include <limits>
+#include <optional>
+
+#include "base/comparison.h"
+#include "base/failure.h"
+#include "base/text.h"
+#include "command.h"
+#include "inputs.h"
+#include "json.h"
+#include "options.h"
+#include "terminal.h"
+
+namespace lapilli::program {
+namespace {
+
+struct RunArguments : ModelArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool with_inputs = false;
+  std::uint64_t seed = 0;
+};
+
+struct Statistics {
+  double mean = 0, least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
+  std::int64_t not_finite = 0;
+};
+
+// Nothing for types whose elements are no numbers, and for no elements.
+std::optional<Statistics> statistics_of(const Tensor& tensor) {
+  if (tensor.element_count() == 0 || tensor.dtype() == DType::string) return std::nullopt;
+  if (is_floating_point(tensor.dtype()) && is_exact(tensor.dtype())) return std::nullopt;
+  Statistics statistics;
+  double sum = 0;
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+    const double element = element_as_double(tensor, i);
+    if (!std::isfinite(element)) ++statistics.not_finite;
+    sum += element;
+    statistics.least = std::min(statistics.least, element);
+    statistics.most = std::max(statistics.most, element);
+  }
+  statistics.mean = sum / static_cast<double>(tensor.element_count());
+  return statistics;
+}
+
+void print_json(const std::vector<PortDescription>& ports, const NamedTensors& outputs) {
+  Json array = Json::array();
+  for (const PortDescription& port : ports) {
+    const Tensor& tensor = outputs.at(port.name);
+    Json entry{{"name", port.name}, {"dtype", to_string(tensor.dtype())}, {"shape", tensor.shape()}};
+    if (const auto statistics = statistics_of(tensor)) {
+      entry["mean"] = statistics->mean;
+      entry["min"] = statistics->least;
+      entry["max"] = statistics->most;
+      entry["not_finite"] = statistics->not_finite;
+    }
+    array.push_back(std::move(entry));
+  }
+  print(Json{{"outputs", std::move(array)}});
+}
+
+void print_text(const std::vector<PortDescription>& ports, const NamedTensors& outputs) {
+  Table table({"output", "type", "shape", "mean", "min", "max", "not finite"}, {3, 4, 5, 6});
+  for (const PortDescription& port : ports) {
+    const Tensor& tensor = outputs.at(port.name);
+    std::vector<std::string> cells{port.name, std::string(to_string(tensor.dtype())), shape_text(tensor.shape())};
+    if (const auto statistics = statistics_of(tensor)) {
+      for (const double value : {statistics->mean, statistics->least, statistics->most}) {
+        cells.push_back(std::format("{:.5g}", value));
+      }
+      cells.push_back(std::to_string(statistics->not_finite));
+    }
+    table.add(std::move(cells));
+  }
+  std::cout << table.text();
+}
+
+void write_output(const RunArguments& arguments, const NamedTensors& inputs, const NamedTensors& outputs) {
+  if (!arguments.with_inputs) {
+    write_npz(arguments.output, outputs);
+    return;
+  }
+  NamedTensors all;
+  for (const auto& [name, tensor] : inputs) all.emplace("in:" + name, tensor);
+  for (const auto& [name, tensor] : outputs) all.emplace("out:" + name, tensor);
+  write_npz(arguments.output, all);
+}
+
+int run(const RunArguments& arguments) {
+  const Model model = load_model(arguments);
+  if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
+  const NamedTensors inputs =
+      complete_inputs(read_inputs(arguments.inputs, model.inputs()), model, arguments.sizes, arguments.seed);
+  Context context(model);
+  const NamedTensors outputs = run_once(context, inputs);
+  if (!arguments.output.empty()) write_output(arguments, inputs, outputs);
+  if (arguments.json) {
+    print_json(model.outputs(), outputs);
+  } else if (arguments.output.empty()) {
+    print_text(model.outputs(), outputs);
+  } else {
+    std::cout << std::format("{} outputs in {}\n", outputs.size(), arguments.output);
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("run", "Run a model once, on arrays from files or on random ones");
+  const auto arguments = std::make_shared<RunArguments>();
+  add_model_argument(*command, *arguments);
+  command
+      ->add_option("--input", arguments->inputs,
+                   "NAME=FILE, FILE.npz with arrays of the inputs' names, or FILE when there "
+                   "is one input; .npy, .npz and .pb (TensorProto); repeatable [random]")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
+  command->add_option("--output", arguments->output, "Write the outputs to this .npz file")->type_name("FILE");
+  command
+      ->add_flag("--with-inputs", arguments->with_inputs,
+                 "Write the inputs too, as in:NAME and out:NAME, which `lapilli verify` takes")
+      ->needs("--output");
+  command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();
+  add_device_option(*command, arguments->device);
+  add_planning_options(*command, *arguments);
+  add_json_option(*command, arguments->json);
+  command->footer(R"(
+Inputs that are not given are made up, the same for the same seed: floats of the normal distribution, integers from 0
+to 99. Without --output, a line is printed for each output.
+
+Examples:
+  lapilli run model.onnx --size batch=4
+  lapilli run model.onnx --input image=photo.npy --output result.npz
+  lapilli run model.onnx --input test_data_set_0/input_0.pb
+
+JSON: outputs [name, dtype, shape, mean, min, max, not_finite])");
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace lapilli::program

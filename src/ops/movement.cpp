@@ -157,7 +157,7 @@ Shape Transpose::output_shape(std::span<const Fact> inputs, Assumptions& /*assum
   std::vector<int> sorted = permutation_;
   std::ranges::sort(sorted);
   std::vector<int> axes(inputs[0].shape.size());
-  std::ranges::iota(axes, 0);
+  std::iota(axes.begin(), axes.end(), 0);
   if (sorted != axes) {
     fail(ErrorCode::invalid_model, "perm {} does not name each axis of {} once", attributes(), inputs[0].to_string());
   }

@@ -6,7 +6,7 @@ namespace lapilli {
 
 Layout Layout::row_major(std::size_t rank) {
   std::vector<int> order(rank);
-  std::ranges::iota(order, 0);
+  std::iota(order.begin(), order.end(), 0);
   return Layout(std::move(order));
 }
 

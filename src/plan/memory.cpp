@@ -47,7 +47,7 @@ std::vector<std::uint64_t> bytes_by_level(std::span<const MemoryUse> uses, std::
 
 MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment) {
   std::vector<std::size_t> order(uses.size());
-  std::ranges::iota(order, 0);
+  std::iota(order.begin(), order.end(), 0);
   const std::vector<std::uint64_t> load = bytes_by_level(uses, alignment);
   const auto peak = [&](std::size_t i) {
     return *std::max_element(load.begin() + uses[i].first, load.begin() + uses[i].last + 1);

@@ -18,7 +18,7 @@ Tensor floats(Sizes shape, const Floats& values) {
 
 Tensor ramp(Sizes shape) {
   Floats values(static_cast<std::size_t>(element_count(std::span<const std::int64_t>(shape))));
-  std::ranges::iota(values, 0.0F);
+  std::iota(values.begin(), values.end(), 0.0F);
   return floats(std::move(shape), values);
 }
 

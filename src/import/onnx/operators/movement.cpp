@@ -167,7 +167,7 @@ void build_pad(NodeBuilder& node) {
                                        : node.integers_from(node.opset() >= 2 ? "pads" : "paddings", 1, 11);
   if (!pads) node.fail_model("no pads are given");
   std::vector<int> axes(rank);
-  std::ranges::iota(axes, 0);
+  std::iota(axes.begin(), axes.end(), 0);
   if (node.opset() >= 18 && node.has_input(3)) {
     axes.clear();
     for (const Dim& axis : node.integers(3)) axes.push_back(node.axis(node.assumptions().number(axis), rank));

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<int> axes_from(int first, std::size_t rank) {
   std::vector<int> axes(rank - static_cast<std::size_t>(first));
-  std::ranges::iota(axes, first);
+  std::iota(axes.begin(), axes.end(), first);
   return axes;
 }
 
@@ -50,7 +50,8 @@ void build_hardmax(NodeBuilder& node) {
   const ValueId index =
       node.add(std::make_shared<ExtremeIndex>(ReductionFunction::first_largest, static_cast<int>(axis)), {rows});
   Tensor counting = Tensor::allocate(DType::int64, {node.assumptions().number(node.shape(rows)[axis])});
-  std::ranges::iota(counting.mutable_elements<std::int64_t>(), 0);
+  const std::span<std::int64_t> counted = counting.mutable_elements<std::int64_t>();
+  std::iota(counted.begin(), counted.end(), 0);
   Shape along(node.rank(rows), Dim(1));
   along[axis] = node.shape(rows)[axis];
   const ValueId positions = node.reshape(node.constant(std::move(counting)), std::move(along));

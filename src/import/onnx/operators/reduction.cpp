@@ -32,7 +32,7 @@ Axes reduced_axes(NodeBuilder& node, std::int64_t since) {
     result.nothing = true;
   } else {
     result.axes.resize(rank);
-    std::ranges::iota(result.axes, 0);
+    std::iota(result.axes.begin(), result.axes.end(), 0);
   }
   return result;
 }

@@ -78,7 +78,7 @@ std::vector<int> spatial_axes(NodeBuilder& node) {
   const std::size_t rank = node.rank(node.input(0));
   if (rank < 2) node.fail_model(std::format("the input {} has no channels", node.fact(node.input(0)).to_string()));
   std::vector<int> axes(rank - 2);
-  std::ranges::iota(axes, 2);
+  std::iota(axes.begin(), axes.end(), 2);
   return axes;
 }
 

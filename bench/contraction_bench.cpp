@@ -124,7 +124,7 @@ class Subject {
     }
     const std::vector<Fact> facts{graph_.fact(a), graph_.fact(b)};
     if (operands > 1) {
-      Sizes shape{layer.a[0], layer.b[0], layer.a[2], layer.a[3]};
+      const Sizes shape{layer.a[0], layer.b[0], layer.a[2], layer.a[3]};
       values.push_back(add_input(random_tensor(dtype, shape, 1)));
     }
     outputs_ = graph_.add_node(layer.op, values, {"layer"}, {"y"}, assumptions_);
@@ -149,7 +149,7 @@ class Subject {
   }
 
  private:
-  ValueId add_input(Tensor tensor) {
+  ValueId add_input(const Tensor& tensor) {
     inputs_.push_back(tensor);
     return graph_.add_input(std::format("x{}", inputs_.size()), Fact::of(tensor.dtype(), to_shape(tensor.shape())));
   }
@@ -211,7 +211,7 @@ class Bench {
   }
 
   void warm_up(const Program& program) {
-    Executor many(device_, constants_, std::make_shared<const Program>(repeated(program, 200)));
+    Executor many(device_, constants_, std::make_shared<const Program>(repeated(program, traits().software ? 1 : 200)));
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(traits().software ? 1 : 400);
     while (std::chrono::steady_clock::now() < end) many.run_resident(5);
   }

@@ -119,10 +119,12 @@ check_defects() {
 defect_keys() { # "KEY FILE" for each file that is compiled
   local file headers settings
   settings=$(clang-tidy-22 --version | sha256sum)$(sha256sum <.clang-tidy)$checks
+  # ccache may have made the paths relative to the build folder.
   ninja -C "$build" -t deps | awk -v top="$PWD/" '
+    {path = $1; sub(/^\.\.\//, "", path); if (index(path, top) == 1) path = substr(path, length(top) + 1)}
     /^[^ ]/ {source = ""}
-    /^ / && source == "" {source = substr($1, length(top) + 1)}
-    /^ / && index($1, top) == 1 {print source, substr($1, length(top) + 1)}' | sort -u >"$build/lint.headers"
+    /^ / && source == "" {source = path}
+    /^ / && path !~ /^\// {print source, path}' | sort -u >"$build/lint.headers"
   while read -r file; do
     grep -q "\"$PWD/$file\"" "$build/compile_commands.json" || continue
     headers=$(awk -v file="$file" '$1 == file {print $2}' "$build/lint.headers")

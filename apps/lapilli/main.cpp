@@ -50,7 +50,9 @@ int run(int argument_count, char** arguments) {
   add_inspect_command(program, action);
   add_plan_command(program, action);
   add_run_command(program, action);
+#ifdef LAPILLI_VISION
   add_classify_command(program, action);
+#endif
   add_verify_command(program, action);
   add_bench_command(program, action);
   try {

@@ -103,7 +103,7 @@ PlanSummary Model::plan(const Sizes& sizes) const {
 }
 
 struct Context::State {
-  explicit State(const Model& owner) : model(owner) {}
+  explicit State(Model owner) : model(std::move(owner)) {}
 
   struct Entry {
     SymbolValues sizes;  // those that matter to its structure

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <utility>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -27,9 +28,9 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
 }
 
 void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, SymbolValues& sizes) {
-  const std::vector<std::string> symbols = onnx::element_symbols(input);
+  const auto symbols = onnx::element_symbols(input).value_or(std::vector<std::string>{});
   const bool wide = input.dtype == DType::int64;
-  for (std::size_t i = 0; i < symbols.size() && i < static_cast<std::size_t>(tensor.element_count()); ++i) {
+  for (std::size_t i = 0; i < symbols.size() && std::cmp_less(i, tensor.element_count()); ++i) {
     sizes[symbols[i]] = wide ? tensor.elements<std::int64_t>()[i] : tensor.elements<std::int32_t>()[i];
   }
 }
@@ -54,7 +55,7 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
   std::vector<std::string> symbols;
   for (const auto& input : inputs_) {
     for (const Dim& dim : input.shape) dim.collect_symbols(symbols);
-    const auto elements = onnx::element_symbols(input);
+    const auto elements = onnx::element_symbols(input).value_or(std::vector<std::string>{});
     symbols.insert(symbols.end(), elements.begin(), elements.end());
   }
   SymbolValues sizes;

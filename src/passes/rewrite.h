@@ -40,7 +40,7 @@ class Patch {
 /// What a rule says of a node: nothing, why it declines although the pattern is there, or a patch.
 class RuleResult {
  public:
-  static RuleResult no_match() { return RuleResult(); }
+  static RuleResult no_match() { return {}; }
   static RuleResult declined(std::string reason) {
     RuleResult result;
     result.reason_ = std::move(reason);

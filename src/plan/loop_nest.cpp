@@ -60,6 +60,46 @@ void merge_loops(LoopNest& nest) {
   }
 }
 
+// What kernels compute in double precision (double_step and double_predicate in chain.glsl).
+bool has_double_precision(PointwiseFunction function) {
+  using enum PointwiseFunction;
+  switch (function) {
+    case identity:
+    case cast:
+    case select:
+    case add:
+    case subtract:
+    case multiply:
+    case divide:
+    case minimum:
+    case maximum:
+    case negate:
+    case absolute:
+    case sign:
+    case reciprocal:
+    case square_root:
+    case exponential:
+    case logarithm:
+    case PointwiseFunction::remainder:
+    case modulo:
+    case PointwiseFunction::floor:
+    case ceiling:
+    case PointwiseFunction::round:
+    case relu:
+    case PointwiseFunction::clamp:
+    case leaky_relu:
+    case threshold:
+    case hard_sigmoid:
+    case softsign:
+    case shrink:
+    case equal:
+    case less:
+    case less_or_equal:
+    case is_nan: return true;
+    default: return false;
+  }
+}
+
 std::uint32_t encode_step(const PointwiseStep& step, DType source, std::span<const std::uint8_t> registers) {
   const auto argument = [&](std::size_t i) { return std::uint32_t{registers[step.arguments[i]]}; };
   const std::uint32_t third =
@@ -137,6 +177,9 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
   std::vector<std::uint32_t> steps(step_capacity, 0);
   for (std::size_t i = 0; i < chain.steps.size(); ++i) {
     const PointwiseStep& step = chain.steps[i];
+    if (step.dtype == DType::float64 && !has_double_precision(step.function)) {
+      fail(ErrorCode::unsupported, "kernels do not compute {} in double precision yet", to_string(step.function));
+    }
     steps[i] = encode_step(step, dtypes[step.arguments[0]], registers);
     registers.push_back(static_cast<std::uint8_t>(first_step_register + i));
     dtypes.push_back(result_dtype(step));

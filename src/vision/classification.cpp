@@ -78,7 +78,7 @@ std::vector<Prediction> top_k(std::span<const float> probabilities, std::size_t 
          labels.size());
   }
   std::vector<std::size_t> order(probabilities.size());
-  std::ranges::iota(order, std::size_t{0});
+  std::iota(order.begin(), order.end(), std::size_t{0});
   count = std::min(count, order.size());
   std::ranges::partial_sort(
       order, order.begin() + static_cast<std::ptrdiff_t>(count), [&](std::size_t a, std::size_t b) {

@@ -60,7 +60,8 @@ TEST(VulkanDevice, SaysWhatThereIsWhenNothingMatches) {
   options.selector = "voodoo";
   const std::string text = refusal(options);
   EXPECT_NE(text.find("voodoo"), std::string::npos);
-  for (const DeviceSnapshot& device : VulkanDevice::list(plain())) EXPECT_NE(text.find(device.name), std::string::npos);
+  for (const DeviceSnapshot& device : VulkanDevice::list(plain()))
+    EXPECT_NE(text.find(device.name), std::string::npos);
 }
 
 TEST(VulkanDevice, OpensAgainAndAgain) {

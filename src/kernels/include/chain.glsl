@@ -40,7 +40,7 @@ float real_unary(uint function, float x) {
     case F_reciprocal: return 1.0 / x;
     case F_square_root: return sqrt(x);
     case F_exponential: return exp(x);
-    case F_logarithm: return log(x);
+    case F_logarithm: return accurate_logarithm(x);
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
     case F_round: return roundEven(x);
@@ -187,6 +187,13 @@ double double_step(uint function, double x, double y, double z) {
     case F_sign: return sign(x);
     case F_reciprocal: return 1.0LF / x;
     case F_square_root: return sqrt(x);
+    case F_exponential: return double_exponential(x);
+    case F_logarithm: return double_logarithm(x);
+    case F_remainder:
+    case F_modulo: {
+      const double rest = x - y * trunc(x / y);
+      return function == F_modulo && rest != 0.0LF && (rest < 0.0LF) != (y < 0.0LF) ? rest + y : rest;
+    }
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
     case F_round: return roundEven(x);

@@ -32,10 +32,9 @@ class GraphBuilder {
   lapilli::Graph build() {
     for (const InputDescription& input : describe_inputs(model_)) {
       Fact fact = Fact::of(input.dtype, input.shape);
-      const std::vector<std::string> symbols = element_symbols(input);
-      if (!symbols.empty()) {
+      if (const auto symbols = element_symbols(input)) {
         fact.elements.emplace();
-        for (const std::string& symbol : symbols) fact.elements->push_back(Dim::symbol(symbol));
+        for (const std::string& symbol : *symbols) fact.elements->push_back(Dim::symbol(symbol));
       }
       values_[input.name] = graph_.add_input(input.name, std::move(fact));
     }
@@ -89,12 +88,12 @@ class GraphBuilder {
 
 }  // namespace
 
-std::vector<std::string> element_symbols(const InputDescription& input) {
+std::optional<std::vector<std::string>> element_symbols(const InputDescription& input) {
   constexpr std::int64_t most_elements = 16;
   const auto count = element_count(input.shape).constant();
   const bool integers = input.dtype == DType::int64 || input.dtype == DType::int32;
+  if (!integers || input.shape.size() > 1 || !count || *count > most_elements) return std::nullopt;
   std::vector<std::string> symbols;
-  if (!integers || input.shape.size() > 1 || !count || *count > most_elements) return symbols;
   for (std::int64_t i = 0; i < *count; ++i) symbols.push_back(std::format("{}[{}]", input.name, i));
   return symbols;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct InputDescription {
 
 /// Inputs of a few integers may say shapes and axes, so their elements are symbols too, called "NAME[INDEX]". Nothing
 /// for other inputs.
-std::vector<std::string> element_symbols(const InputDescription& input);
+std::optional<std::vector<std::string>> element_symbols(const InputDescription& input);
 
 /// The inputs that a caller has to give, in their order: those that have no initializer.
 /// Throws Error (unsupported) for an input that is no tensor or whose rank the file does not tell.

@@ -29,6 +29,12 @@ std::vector<Dim> NodeBuilder::integers(std::size_t index) const {
         std::format("input {} ('{}', {}) depends on the data, but sizes that depend on data are not supported yet",
                     index, node_.inputs[index], fact(input(index)).to_string()));
   }
+  // What shapes and axes say decides what is built, so elements of inputs count as numbers from here on.
+  for (Dim& element : *elements) {
+    std::vector<std::string> symbols;
+    element.collect_symbols(symbols);
+    if (std::ranges::any_of(symbols, is_element_symbol)) element = assumptions_.number(element);
+  }
   return std::move(*elements);
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "import/onnx/model.h"
-#include "lapilli/error.h"
 #include "ir/graph.h"
+#include "lapilli/error.h"
 #include "ops/pointwise.h"
 
 namespace lapilli::onnx {
@@ -88,7 +88,7 @@ struct OperatorRecord {
   std::string_view name;
   std::int64_t since;  ///< the first opset that it is right for; it serves until a record with a later one
   void (*build)(NodeBuilder&);
-  std::string_view domain = "";
+  std::string_view domain{};
 };
 
 /// The record for an operator of this version; nullptr when there is none.

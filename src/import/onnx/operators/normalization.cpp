@@ -4,6 +4,7 @@
 #include <array>
 #include <format>
 #include <numeric>
+#include <utility>
 
 #include "import/onnx/operators/node_builder.h"
 #include "ops/reduction.h"
@@ -22,7 +23,7 @@ std::vector<int> softmax_axes(NodeBuilder& node) {
   const std::size_t rank = node.rank(node.input(0));
   if (node.opset() >= 13) return {node.axis(node.integer("axis", -1), rank)};
   const std::int64_t wanted = node.integer("axis", 1);
-  if (wanted == static_cast<std::int64_t>(rank)) return {};
+  if (std::cmp_equal(wanted, rank)) return {};
   return axes_from(node.axis(wanted, rank), rank);
 }
 
@@ -49,7 +50,8 @@ void build_hardmax(NodeBuilder& node) {
   const ValueId index =
       node.add(std::make_shared<ExtremeIndex>(ReductionFunction::first_largest, static_cast<int>(axis)), {rows});
   Tensor counting = Tensor::allocate(DType::int64, {node.assumptions().number(node.shape(rows)[axis])});
-  std::iota(counting.mutable_elements<std::int64_t>().begin(), counting.mutable_elements<std::int64_t>().end(), 0);
+  const std::span<std::int64_t> counted = counting.mutable_elements<std::int64_t>();
+  std::iota(counted.begin(), counted.end(), 0);
   Shape along(node.rank(rows), Dim(1));
   along[axis] = node.shape(rows)[axis];
   const ValueId positions = node.reshape(node.constant(std::move(counting)), std::move(along));

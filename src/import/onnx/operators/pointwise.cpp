@@ -114,8 +114,8 @@ void build_hard_sigmoid(NodeBuilder& node) {
 
 void build_shrink(NodeBuilder& node) {
   const double bias = node.real("bias", 0.0F), lambda = node.real("lambd", 0.5F);
-  Immediate low{DType::float32, lambda, static_cast<std::int64_t>(lambda)},
-      high{DType::float32, bias, static_cast<std::int64_t>(bias)};
+  const Immediate low{DType::float32, lambda, static_cast<std::int64_t>(lambda)};
+  const Immediate high{DType::float32, bias, static_cast<std::int64_t>(bias)};
   node.set_output(0, node.pointwise(Function::shrink, {node.input(0)}, {low, high}));
 }
 

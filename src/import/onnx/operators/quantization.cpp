@@ -42,9 +42,10 @@ void build_quantize(NodeBuilder& node) {
   const ValueId scale = along_axis(node, node.input(1));
   ValueId value = node.pointwise(PointwiseFunction::divide, {node.cast(node.input(0), node.dtype(scale)), scale});
   value = node.pointwise(PointwiseFunction::round, {value});
-  if (node.has_input(2))
-    value = node.pointwise(PointwiseFunction::add,
-                           {value, node.cast(along_axis(node, node.input(2)), node.dtype(value))});
+  if (node.has_input(2)) {
+    const ValueId zero_point = node.cast(along_axis(node, node.input(2)), node.dtype(value));
+    value = node.pointwise(PointwiseFunction::add, {value, zero_point});
+  }
   value = node.pointwise(PointwiseFunction::clamp, {value}, {Immediate::of(range.low), Immediate::of(range.high)});
   node.set_output(0, node.cast(value, target));
 }
@@ -52,9 +53,10 @@ void build_quantize(NodeBuilder& node) {
 void build_dequantize(NodeBuilder& node) {
   const ValueId scale = along_axis(node, node.input(1));
   ValueId value = node.cast(node.input(0), node.dtype(scale));
-  if (node.has_input(2))
-    value = node.pointwise(PointwiseFunction::subtract,
-                           {value, node.cast(along_axis(node, node.input(2)), node.dtype(scale))});
+  if (node.has_input(2)) {
+    const ValueId zero_point = node.cast(along_axis(node, node.input(2)), node.dtype(scale));
+    value = node.pointwise(PointwiseFunction::subtract, {value, zero_point});
+  }
   node.set_output(0, node.pointwise(PointwiseFunction::multiply, {value, scale}));
 }
 

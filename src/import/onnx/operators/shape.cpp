@@ -74,9 +74,10 @@ void build_reshape(NodeBuilder& node) {
   for (std::size_t i = 0; i < wanted->size(); ++i) {
     const Dim& dim = (*wanted)[i];
     if (dim == Dim(0) && !allow_zero) {
-      if (i >= shape.size())
+      if (i >= shape.size()) {
         node.fail_model(
             std::format("dimension {} of the new shape copies one that {} does not have", i, shape_text(shape)));
+      }
       result.push_back(shape[i]);
     } else if (dim == Dim(-1)) {
       if (open) node.fail_model("two dimensions are -1");

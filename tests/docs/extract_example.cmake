@@ -1,0 +1,12 @@
+# Writes the one block of C++ in README to OUTPUT.
+file(READ ${README} text)
+string(FIND "${text}" "```cpp\n" begin)
+string(FIND "${text}" "```cpp\n" last REVERSE)
+if(begin EQUAL -1 OR NOT begin EQUAL last)
+  message(FATAL_ERROR "${README} should have one block of C++")
+endif()
+math(EXPR begin "${begin} + 7")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "```" end)
+string(SUBSTRING "${text}" 0 ${end} text)
+file(WRITE ${OUTPUT} "${text}")

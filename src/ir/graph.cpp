@@ -80,7 +80,7 @@ std::vector<ValueId> Graph::add_node(OperatorPointer op, std::vector<ValueId> in
 
 void Graph::replace(ValueId from, ValueId to) {
   if (from == to) return;
-  std::vector<NodeId> consumers = std::move(values_[index_of(from)].consumers);
+  const std::vector<NodeId> consumers = std::move(values_[index_of(from)].consumers);
   values_[index_of(from)].consumers.clear();
   for (const NodeId consumer : consumers) {
     std::ranges::replace(nodes_[index_of(consumer)].inputs, from, to);

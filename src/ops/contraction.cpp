@@ -10,7 +10,7 @@ namespace lapilli {
 namespace {
 
 template <class T>
-void fill_default(std::vector<T>& list, std::size_t spatial, T value) {
+void fill_default(std::vector<T>& list, std::size_t spatial, const T& value) {
   if (list.empty()) list.assign(spatial, value);
 }
 

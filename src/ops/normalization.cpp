@@ -114,7 +114,7 @@ std::vector<Fact> Normalization::infer_own(std::span<const Fact> inputs, Assumpt
 std::vector<Tensor> Normalization::evaluate_own(std::span<const Tensor> inputs) const {
   const std::vector<std::int64_t>& sizes = inputs[0].shape();
   const RowShape shape = row_shape(attributes_, sizes);
-  Tensor values = evaluate_chain({}, inputs.first(1), DType::float64);
+  const Tensor values = evaluate_chain({}, inputs.first(1), DType::float64);
   Tensor result = Tensor::allocate(DType::float64, sizes);
   const auto elements = values.elements<double>();
   const auto results = result.mutable_elements<double>();

@@ -98,7 +98,7 @@ RuleResult pad_into_convolution(const Graph& graph, NodeId id, Assumptions& /*as
   if (attributes.transposed) return RuleResult::declined("a transposed convolution pads its output");
   if (pad->mode() != PadMode::constant || !is_zero(pad->fill()))
     return RuleResult::declined("the padding is not zeros");
-  for (const std::size_t axis : {0, 1}) {
+  for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
     if (pad->before()[axis] != Dim(0) || pad->after()[axis] != Dim(0))
       return RuleResult::declined("images or channels are padded");
   }

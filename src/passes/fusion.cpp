@@ -73,8 +73,7 @@ RuleResult fuse_epilogue(const Graph& graph, NodeId id, Assumptions& /*assumptio
   }
   if (!is_last_producer(graph, consumer, id)) return RuleResult::no_match();
   const ChainWithInputs second = without_duplicates(pointwise->chain(), consumer.inputs);
-  PointwiseChain first = op->epilogue();
-  JoinedChain joined = join(first, second, value);
+  JoinedChain joined = join(op->epilogue(), second, value);
   std::vector<ValueId> inputs = producer.inputs;
   append_other_inputs(second, value, inputs);
   if (!fits(joined.chain, epilogue_limits))
@@ -102,7 +101,7 @@ RuleResult fuse_pointwise(const Graph& graph, NodeId id, Assumptions& /*assumpti
     return RuleResult::declined("the result is broadcast, so that it would be computed again and again");
   }
   const ChainWithInputs second = without_duplicates(pointwise->chain(), consumer.inputs);
-  JoinedChain joined = join(first->chain(), second, value);
+  const JoinedChain joined = join(first->chain(), second, value);
   std::vector<ValueId> inputs = producer.inputs;
   append_other_inputs(second, value, inputs);
   const ChainWithInputs whole = without_duplicates(joined.chain, inputs);

@@ -180,7 +180,7 @@ std::optional<NodeWithConstant> match_with_constant(const Graph& graph, NodeId i
   const auto* op = operator_as<Pointwise>(node);
   const bool simple = op != nullptr && node.inputs.size() == 2 && op->chain().steps.size() == 1;
   if (!simple || op->chain().steps[0].function != function) return std::nullopt;
-  for (const std::size_t i : {1, 0}) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     const ValueId constant = node.inputs[i], operand = node.inputs[1 - i];
     if (!graph.is_constant(constant) || graph.is_constant(operand)) continue;
     if (graph.fact(node.outputs[0]).shape == graph.fact(operand).shape) return NodeWithConstant{operand, constant};

@@ -97,7 +97,7 @@ void emit_normalization(const Node& node, Emission& emission) {
   for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
   dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
   if (attributes.statistics) {
-    for (const std::size_t i : {1, 2}) {
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
       dispatch.bindings.push_back({emission.placement(node.outputs[i]).storage, Access::write});
     }
   } else {

@@ -15,7 +15,7 @@ constexpr std::uint8_t first_immediate_register = 8, first_step_register = 16;
 template <class Action>
 void for_each_operand(LoopNest& nest, Action&& action) {
   action(nest.output);
-  for (NestOperand& input : nest.inputs) action(input);
+  std::ranges::for_each(nest.inputs, action);
 }
 
 void keep_loops(LoopNest& nest, const std::vector<std::size_t>& loops) {
@@ -168,7 +168,7 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
   std::vector<DType> dtypes(input_dtypes.begin(), input_dtypes.end());
   for (std::uint8_t i = 0; i < chain.input_count; ++i) registers.push_back(i);
   std::vector<DType> immediate_dtypes;
-  for (std::uint8_t i = 0; i < chain.immediates.size(); ++i) {
+  for (std::size_t i = 0; i < chain.immediates.size(); ++i) {
     registers.push_back(static_cast<std::uint8_t>(first_immediate_register + i));
     immediate_dtypes.push_back(register_dtype(chain.immediates[i].dtype));
     append_immediate(chain.immediates[i], encoded.immediates);

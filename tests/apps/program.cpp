@@ -1,5 +1,6 @@
 #include "apps/program.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* data_folder = TEST_DATA "/";
 
-std::string data(std::string_view name) { return std::format("{}{}", data_folder, name); }
+std::string data_file(std::string_view name) { return std::format("{}{}", data_folder, name); }
 
 using Color = std::array<int, 3>;
 
@@ -65,16 +65,16 @@ INSTANTIATE_TEST_SUITE_P(Formats, DecodeFormat,
                          });
 
 TEST(DecodeImage, ExpandsGrey) {
-  const Image grey = decode_image(data("grey.png"));
+  const Image grey = decode_image(data_file("grey.png"));
   EXPECT_EQ(pixel(grey, 0, 0), (Color{76, 76, 76}));  // 0.299 * 255
   EXPECT_EQ(pixel(grey, 0, 31), (Color{255, 255, 255}));
-  const Image deep = decode_image(data("grey16.png"));
+  const Image deep = decode_image(data_file("grey16.png"));
   EXPECT_EQ(pixel(deep, 1, 3), (Color{48, 48, 48}));  // 3 * 4096 / 256
 }
 
 // Its EXIF data ask for a quarter turn clockwise, so the first column becomes the first row.
 TEST(DecodeImage, TurnsAsTheCameraWasHeld) {
-  const Image image = decode_image(data("turned.jpg"));
+  const Image image = decode_image(data_file("turned.jpg"));
   ASSERT_EQ(image.width, 16);
   ASSERT_EQ(image.height, 32);
   const Color top = pixel(image, 3, 8);
@@ -85,14 +85,14 @@ TEST(DecodeImage, TurnsAsTheCameraWasHeld) {
 }
 
 TEST(DecodeImage, RefusesDamagedAndForeignFiles) {
-  EXPECT_EQ(code_of(data("truncated.jpg")), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(data("truncated.png")), ErrorCode::invalid_argument);
-  EXPECT_EQ(code_of(data("../CMakeLists.txt")), ErrorCode::unsupported);
-  EXPECT_EQ(code_of(data("absent.png")), ErrorCode::input_output);
+  EXPECT_EQ(code_of(data_file("truncated.jpg")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(data_file("truncated.png")), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of(data_file("../CMakeLists.txt")), ErrorCode::unsupported);
+  EXPECT_EQ(code_of(data_file("absent.png")), ErrorCode::input_output);
 }
 
 TEST(DecodeImage, ChecksSizesBeforeDecoding) {
-  EXPECT_EQ(code_of(data("rgb.png"), {.file_bytes = 10}), ErrorCode::limit_exceeded);
+  EXPECT_EQ(code_of(data_file("rgb.png"), {.file_bytes = 10}), ErrorCode::limit_exceeded);
   for (const char* name : {"rgb.png", "rgb.bmp", "rgb.tiff", "rgb.ppm", "rgb.webp", "turned.jpg"}) {
     EXPECT_EQ(code_of(data(name), {.pixels = 32 * 16 - 1}), ErrorCode::limit_exceeded) << name;
   }
@@ -113,7 +113,7 @@ TEST(DecodeImage, SurvivesTruncationAtEveryByte) {
 }
 
 TEST(WriteImage, RoundTripsWithoutLoss) {
-  const Image image = decode_image(data("noise.png"));
+  const Image image = decode_image(data_file("noise.png"));
   const std::string path = testing::TempDir() + "written.png";
   write_image(path, image);
   EXPECT_EQ(decode_image(path).pixels, image.pixels);

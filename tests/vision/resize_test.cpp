@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* data_folder = TEST_DATA "/";
 
-std::string data(std::string_view name) { return std::format("{}{}", data_folder, name); }
+std::string data_file(std::string_view name) { return std::format("{}{}", data_folder, name); }
 
 struct Case {
   const char* name;
@@ -22,9 +22,9 @@ class PillowResize : public testing::TestWithParam<Case> {};
 
 // The expected pictures were made by Pillow itself (make_data.py).
 TEST_P(PillowResize, IsEqualToTheBit) {
-  const Image noise = decode_image(data("noise.png"));
+  const Image noise = decode_image(data_file("noise.png"));
   for (const auto& [width, height] : {std::pair{20, 15}, {80, 70}, {61, 20}, {33, 47}}) {
-    const Image expected = decode_image(data(std::format("{}_{}x{}.png", GetParam().name, width, height)));
+    const Image expected = decode_image(data_file(std::format("{}_{}x{}.png", GetParam().name, width, height)));
     const Image result = resize_pillow(noise, height, width, GetParam().kernel);
     EXPECT_EQ(result.width, width);
     EXPECT_EQ(result.height, height);

@@ -9,10 +9,11 @@ help() {
 
   demo [PHOTO ...]     build, classify two photos (or yours) on the GPU, draw the answer on them
   build                build the program (build/lapilli) and the library
-  test [ARGUMENT ...]  build and run all tests, a part of them with sanitizers; arguments go to ctest, such as -R vision
+  test [ARGUMENT ...]  build and run all tests; arguments go to ctest, such as -R vision
+  sanitize             build and run the tests of what runs on the host with address and undefined-behaviour sanitizers
   conformance [...]    run the conformance suite of ONNX and count what passes
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
-  lint [--deep]        check format, defects and the rules of size and dependency; --deep adds Clang's analyzer
+  lint [--deep]        check format and the rules of size and dependency; --deep adds clang-tidy, half an hour
   fuzz [SECONDS]       feed damaged files to the readers, 60 seconds each
   help                 this text
 
@@ -152,21 +153,23 @@ command_demo() {
 # Sanitized tests run in their own build, those marked SLOW left out; the last summary is the one of all tests.
 command_test() {
   with_tests
-  if ! (($#)); then
-    say "Building the tests with sanitizers in build-asan/"
-    configure build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON -DLAPILLI_SANITIZE=address,undefined
-    cmake --build build-asan -j "$jobs" --target lapilli_checked_tests
-    say "Testing with address and undefined-behaviour sanitizers"
-    ctest --test-dir build-asan -L checked -j "$jobs" --output-on-failure --no-tests=error --quiet \
-      --output-log build-asan/ctest.log || {
-      tail -n 200 build-asan/ctest.log >&2
-      die "tests failed with sanitizers; the whole log is build-asan/ctest.log"
-    }
-    grep 'tests passed' build-asan/ctest.log
-  fi
   build
   say "Testing"
   ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error "$@"
+}
+
+command_sanitize() {
+  with_tests
+  say "Building the tests with sanitizers in build-asan/"
+  configure build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON -DLAPILLI_SANITIZE=address,undefined
+  cmake --build build-asan -j "$jobs" --target lapilli_checked_tests
+  say "Testing with address and undefined-behaviour sanitizers"
+  ctest --test-dir build-asan -L checked -j "$jobs" --output-on-failure --no-tests=error --quiet \
+    --output-log build-asan/ctest.log || {
+    tail -n 200 build-asan/ctest.log >&2
+    die "tests failed with sanitizers; the whole log is build-asan/ctest.log"
+  }
+  grep 'tests passed' build-asan/ctest.log
 }
 
 command_conformance() {
@@ -206,7 +209,7 @@ command_fuzz() {
 }
 
 case ${1:-help} in
-  demo | build | test | conformance | bench | lint | fuzz)
+  demo | build | test | sanitize | conformance | bench | lint | fuzz)
     command=$1
     shift
     "command_$command" "$@"

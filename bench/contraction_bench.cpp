@@ -211,7 +211,8 @@ class Bench {
   }
 
   void warm_up(const Program& program) {
-    Executor many(device_, constants_, std::make_shared<const Program>(repeated(program, traits().software ? 1 : 200)));
+    Executor many(device_, constants_,
+                  std::make_shared<const Program>(repeated(program, traits().software ? 1 : 200)));
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(traits().software ? 1 : 400);
     while (std::chrono::steady_clock::now() < end) many.run_resident(5);
   }

@@ -166,12 +166,12 @@ TEST(Scatter, matches_the_host) {
   const Tensor data = random_tensor(DType::float32, {4, 5, 6}, 0, 9);
   for (const PointwiseFunction function : {identity, add}) {
     for (const int axis : {0, 1, 2}) {
-      expect_matches_host({scatter(std::make_shared<GatherElements>(axis), function),
-                           {data, random_tensor(DType::int64, {3, 5, 2}, -3.9, 3.9),
-                            random_tensor(DType::float32, {3, 5, 2}, 0, 9)},
-                           {Layout::channels_last(3)},
-                           Precision::float32},
-                          1e-6);
+      expect_matches_host(
+          {scatter(std::make_shared<GatherElements>(axis), function),
+           {data, random_tensor(DType::int64, {3, 5, 2}, -3.9, 3.9), random_tensor(DType::float32, {3, 5, 2}, 0, 9)},
+           {Layout::channels_last(3)},
+           Precision::float32},
+          1e-6);
     }
   }
 }

@@ -46,7 +46,7 @@ class DecodeFormat : public testing::TestWithParam<const char*> {};
 
 // 32 x 16 pixels in columns of red, green, blue and white.
 TEST_P(DecodeFormat, GivesRgb) {
-  const Image image = decode_image(data(GetParam()));
+  const Image image = decode_image(data_file(GetParam()));
   ASSERT_EQ(image.width, 32);
   ASSERT_EQ(image.height, 16);
   EXPECT_EQ(pixel(image, 0, 0), (Color{255, 0, 0}));
@@ -94,14 +94,14 @@ TEST(DecodeImage, RefusesDamagedAndForeignFiles) {
 TEST(DecodeImage, ChecksSizesBeforeDecoding) {
   EXPECT_EQ(code_of(data_file("rgb.png"), {.file_bytes = 10}), ErrorCode::limit_exceeded);
   for (const char* name : {"rgb.png", "rgb.bmp", "rgb.tiff", "rgb.ppm", "rgb.webp", "turned.jpg"}) {
-    EXPECT_EQ(code_of(data(name), {.pixels = 32 * 16 - 1}), ErrorCode::limit_exceeded) << name;
+    EXPECT_EQ(code_of(data_file(name), {.pixels = 32 * 16 - 1}), ErrorCode::limit_exceeded) << name;
   }
 }
 
 // No prefix of a valid file may crash; whatever is refused is refused with an Error.
 TEST(DecodeImage, SurvivesTruncationAtEveryByte) {
   for (const char* name : {"rgb.png", "rgb.bmp", "rgb.tiff", "rgb.ppm", "rgb.webp", "turned.jpg"}) {
-    const std::vector<std::byte> whole = read_bytes(data(name));
+    const std::vector<std::byte> whole = read_bytes(data_file(name));
     for (std::size_t size = 0; size < std::min<std::size_t>(whole.size(), 1200); ++size) {
       try {
         (void)decode_image(std::span(whole).first(size));

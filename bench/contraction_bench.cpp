@@ -192,6 +192,7 @@ class Bench {
     const int times = traits().software ? 3 : 60;
     Executor once(device_, constants_, std::make_shared<const Program>(program));
     Executor many(device_, constants_, std::make_shared<const Program>(repeated(program, times)));
+    keep_busy(many);  // compiling has let the clock fall
     const double difference = fastest(many) - fastest(once);
     return difference / (times - 1) / 1000;
   }
@@ -210,16 +211,14 @@ class Bench {
     return values;
   }
 
-  void warm_up(const Program& program) {
-    Executor many(device_, constants_,
-                  std::make_shared<const Program>(repeated(program, traits().software ? 1 : 200)));
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(traits().software ? 1 : 400);
-    while (std::chrono::steady_clock::now() < end) many.run_resident(5);
-  }
-
   void forget_constants() { constants_ = std::make_shared<ResidentConstants>(device_); }
 
  private:
+  void keep_busy(Executor& executor) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(traits().software ? 1 : 200);
+    while (std::chrono::steady_clock::now() < end) executor.run_resident(20);
+  }
+
   static double fastest(Executor& executor) {
     const std::vector<std::uint64_t> times = executor.run_resident(5);
     return static_cast<double>(std::ranges::min(times));
@@ -300,12 +299,6 @@ void run(const Options& options) {
   device.pipeline_cache = false;
   Bench bench(device);
   std::printf("%s, %u multiprocessors\n", bench.traits().name.c_str(), bench.traits().compute_units);
-  {
-    const Layer layer = product(512, 512, 512);
-    PlanOptions plan;
-    plan.precision = options.precision;
-    bench.warm_up(Subject(layer, options.precision).plan(bench.traits(), plan));
-  }
   const auto start = std::chrono::steady_clock::now();
   const auto run_all = [&](const std::vector<Layer>& layers, const std::string& title, bool sweeping) {
     double total = 0;

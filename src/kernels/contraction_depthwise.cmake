@@ -1,1 +1,1 @@
-lapilli_kernel(contraction_depthwise SOURCE contraction_depthwise.comp LEVELS narrow base)
+lapilli_kernel(contraction_depthwise SOURCE contraction_depthwise.comp LEVELS narrow base INLINE)

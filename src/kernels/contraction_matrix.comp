@@ -93,8 +93,6 @@ bool a_inside[A_LOADS];
 uint tap, channel;       // of this invocation's vector of A
 uint columns, channels, depth, b_start;
 
-coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[MATRICES_M * MATRICES_N];
-
 void find_rows(uint first_row, uint rows) {
   const uint start = batch_start(A_AT);
   [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) {
@@ -225,32 +223,26 @@ void store_tiles(uint start) {
   }
 }
 
-void multiply_tiles(uint start) {
-  const uint part_m = gl_SubgroupID / SUBGROUPS_N * PART_M, part_n = gl_SubgroupID % SUBGROUPS_N * PART_N;
-  const uint a_tile = start + part_m * A_PITCH, b_tile = start + A_SIZE;
-  [[unroll]] for (uint k = 0u; k < TILE_K; k += MATRIX_K) {
-    coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[MATRICES_M];
-    [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
-      coopMatLoad(a[m], memory, a_tile + m * MATRIX_M * A_PITCH + k / VECTOR, A_PITCH,
-                  gl_CooperativeMatrixLayoutRowMajor);
-    }
-    [[unroll]] for (uint n = 0u; n < MATRICES_N; ++n) {
-      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
-      if (VECTORS_B == 2u) {
-        coopMatLoad(b, memory, b_tile + (part_n + n * MATRIX_N) * B_PITCH + k / VECTOR, B_PITCH,
-                    gl_CooperativeMatrixLayoutColumnMajor);
-      } else {
-        coopMatLoad(b, memory, b_tile + k * B_PITCH + (part_n + n * MATRIX_N) / VECTOR, B_PITCH,
-                    gl_CooperativeMatrixLayoutRowMajor);
-      }
-      [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
-        sums[m * MATRICES_N + n] = coopMatMulAdd(a[m], b, sums[m * MATRICES_N + n]);
-      }
-    }
+// Where a subgroup's part of the tile begins.
+uint part_row() { return gl_SubgroupID / SUBGROUPS_N * PART_M; }
+uint part_column() { return gl_SubgroupID % SUBGROUPS_N * PART_N; }
+
+// One row of matrices, which lies in shared memory, so that each invocation knows which sums it has.
+void store_stage(uint stage, uint first_row, uint rows, uint first_column) {
+  for (uint i = gl_SubgroupInvocationID; i < MATRIX_M * PART_N / VECTOR; i += SUBGROUP_SIZE) {
+    const uint stage_row = i / (PART_N / VECTOR), stage_column = i % (PART_N / VECTOR);
+    const uint row = first_row + stage_row, column = first_column + stage_column * VECTOR;
+    if (row >= rows || column >= columns) continue;
+    const uint at = stage + stage_row * STAGE_PITCH + stage_column * 2u;
+    vec4 values[2] = {uintBitsToFloat(memory[at]), uintBitsToFloat(memory[at + 1u])};
+    find_row(row);
+    finish_vector(epilogue_row(), column, columns, values);
   }
 }
 
-void multiply(uint first, uint end, uint first_column) {
+// The sums of the tile, of a depth from `first` to `end`. They stay in registers as long as this one function has them.
+void multiply(uint first, uint end, uint first_row, uint rows, uint first_column, uint partial_start) {
+  coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[MATRICES_M * MATRICES_N];
   [[unroll]] for (uint i = 0u; i < MATRICES_M * MATRICES_N; ++i) {
     sums[i] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
   }
@@ -259,55 +251,56 @@ void multiply(uint first, uint end, uint first_column) {
   store_tiles(0u);
   barrier();
   uint start = 0u;
-  for (uint at = first + TILE_K; at < end; at += TILE_K) {
-    advance_depth();
-    load_tiles(at, first_column);
-    multiply_tiles(start);
+  for (uint at = first; at < end; at += TILE_K) {
+    const bool more = at + TILE_K < end;
+    if (more) {
+      advance_depth();
+      load_tiles(at + TILE_K, first_column);
+    }
+    const uint a_tile = start + part_row() * A_PITCH, b_tile = start + A_SIZE;
+    [[unroll]] for (uint k = 0u; k < TILE_K; k += MATRIX_K) {
+      coopmat<float16_t, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[MATRICES_M];
+      [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
+        coopMatLoad(a[m], memory, a_tile + m * MATRIX_M * A_PITCH + k / VECTOR, A_PITCH,
+                    gl_CooperativeMatrixLayoutRowMajor);
+      }
+      [[unroll]] for (uint n = 0u; n < MATRICES_N; ++n) {
+        coopmat<float16_t, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b;
+        if (VECTORS_B == 2u) {
+          coopMatLoad(b, memory, b_tile + (part_column() + n * MATRIX_N) * B_PITCH + k / VECTOR, B_PITCH,
+                      gl_CooperativeMatrixLayoutColumnMajor);
+        } else {
+          coopMatLoad(b, memory, b_tile + k * B_PITCH + (part_column() + n * MATRIX_N) / VECTOR, B_PITCH,
+                      gl_CooperativeMatrixLayoutRowMajor);
+        }
+        [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
+          sums[m * MATRICES_N + n] = coopMatMulAdd(a[m], b, sums[m * MATRICES_N + n]);
+        }
+      }
+    }
     if (BUFFERS == 1u) {
       barrier();
     } else {
       start = A_SIZE + B_SIZE - start;
     }
-    store_tiles(start);
+    if (more) store_tiles(start);
     barrier();
   }
-  multiply_tiles(start);
-}
-
-void store_partial(uint slice, uint first_row, uint first_column) {
-  const uint pitch = parameter(11u);
-  const uint row = first_row + gl_SubgroupID / SUBGROUPS_N * PART_M;
-  const uint start = (slice * parameter(10u) + row) * pitch + first_column + gl_SubgroupID % SUBGROUPS_N * PART_N;
+  const uint stage = gl_SubgroupID * STAGE_SIZE, pitch = parameter(11u);
   [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
     [[unroll]] for (uint n = 0u; n < MATRICES_N; ++n) {
-      coopMatStore(sums[m * MATRICES_N + n], f32_out, start + m * MATRIX_M * pitch + n * MATRIX_N, pitch,
-                   gl_CooperativeMatrixLayoutRowMajor);
+      if (PARTIAL != 0u) {
+        const uint row = part_row() + m * MATRIX_M, column = first_column + part_column() + n * MATRIX_N;
+        coopMatStore(sums[m * MATRICES_N + n], f32_out, partial_start + row * pitch + column, pitch,
+                     gl_CooperativeMatrixLayoutRowMajor);
+      } else {
+        coopMatStore(sums[m * MATRICES_N + n], memory, stage + n * MATRIX_N / 4u, STAGE_PITCH,
+                     gl_CooperativeMatrixLayoutRowMajor);
+      }
     }
-  }
-}
-
-// Sums go through shared memory, so that each invocation knows which ones it has.
-void store_rows(uint first_row, uint rows, uint first_column) {
-  const uint stage = gl_SubgroupID * STAGE_SIZE;
-  const uint part_m = first_row + gl_SubgroupID / SUBGROUPS_N * PART_M;
-  const uint part_n = first_column + gl_SubgroupID % SUBGROUPS_N * PART_N;
-  load_immediates(IMMEDIATES_AT);
-  barrier();
-  [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
-    [[unroll]] for (uint n = 0u; n < MATRICES_N; ++n) {
-      coopMatStore(sums[m * MATRICES_N + n], memory, stage + n * MATRIX_N / 4u, STAGE_PITCH,
-                   gl_CooperativeMatrixLayoutRowMajor);
-    }
+    if (PARTIAL != 0u) continue;
     subgroupBarrier();
-    for (uint i = gl_SubgroupInvocationID; i < MATRIX_M * PART_N / VECTOR; i += SUBGROUP_SIZE) {
-      const uint stage_row = i / (PART_N / VECTOR), stage_column = i % (PART_N / VECTOR);
-      const uint row = part_m + m * MATRIX_M + stage_row, column = part_n + stage_column * VECTOR;
-      if (row >= rows || column >= columns) continue;
-      const uint at = stage + stage_row * STAGE_PITCH + stage_column * 2u;
-      vec4 values[2] = {uintBitsToFloat(memory[at]), uintBitsToFloat(memory[at + 1u])};
-      find_row(row);
-      finish_vector(epilogue_row(), column, columns, values);
-    }
+    store_stage(stage, first_row + part_row() + m * MATRIX_M, rows, first_column + part_column());
     subgroupBarrier();
   }
 }
@@ -331,10 +324,7 @@ void main() {
   b_start = batch_start(B_AT);
   find_rows(first_row, rows);
   const uint slice_depth = parameter(12u), first = slice * slice_depth;
-  multiply(first, min(first + slice_depth, depth), first_column);
-  if (PARTIAL != 0u) {
-    store_partial(batch * slices + slice, first_row, first_column);
-  } else {
-    store_rows(first_row, rows, first_column);
-  }
+  if (PARTIAL == 0u) load_immediates(IMMEDIATES_AT);
+  const uint partial_start = ((batch * slices + slice) * parameter(10u) + first_row) * parameter(11u);
+  multiply(first, min(first + slice_depth, depth), first_row, rows, first_column, partial_start);
 }

@@ -28,10 +28,36 @@ const Placement& Emission::placement(ValueId value) {
   if (const auto found = copies_.find(value); found != copies_.end()) return found->second;
   if (const auto found = placements_.find(value); found != placements_.end()) return found->second;
   const Fact& fact = graph_.fact(value);
-  if (!fact.constant.defined()) fail(ErrorCode::internal, "value '{}' has no place yet", graph_.value(value).name);
-  const StorageId storage = add_constant(fact.constant, row_major_packing(fact.constant));
-  Placement placement{storage, fact.dtype, 0, Layout::row_major(fact.shape.size()).strides(fact.shape)};
+  const Layout layout = Layout::row_major(fact.shape.size());
+  Placement placement;
+  if (fact.constant.defined()) {
+    const StorageId storage = add_constant(fact.constant, row_major_packing(fact.constant));
+    placement = {storage, fact.dtype, 0, layout.strides(fact.shape)};
+  } else if (fact.elements) {
+    placement = add_arena(fact.dtype, fact.shape, layout);
+    write_elements(*fact.elements, placement);
+  } else {
+    fail(ErrorCode::internal, "value '{}' has no place yet", graph_.value(value).name);
+  }
   return placements_.emplace(value, std::move(placement)).first->second;
+}
+
+void Emission::write_elements(std::span<const Dim> elements, const Placement& placement) {
+  constexpr std::uint32_t invocations = 64;
+  for (std::size_t first = 0; first < elements.size(); first += invocations) {
+    const auto part = elements.subspan(first, std::min<std::size_t>(invocations, elements.size() - first));
+    SymbolicDispatch dispatch;
+    dispatch.kernel = "known";
+    dispatch.capabilities = level_of(placement.dtype);
+    dispatch.specialization = {invocations, static_cast<std::uint32_t>(placement.dtype)};
+    dispatch.bindings.push_back({placement.storage, Access::write});
+    ParameterWriter parameters;
+    parameters.value(static_cast<std::int64_t>(part.size())).value(static_cast<std::int64_t>(first));
+    for (const Dim& element : part) parameters.value(element);
+    dispatch.parameters = parameters.take();
+    dispatch.groups = 1;
+    add_dispatch(std::move(dispatch));
+  }
 }
 
 StorageId Emission::add_storage(Storage storage) {

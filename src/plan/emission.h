@@ -42,7 +42,7 @@ class Emission {
   /// The type that a value of this type has in device memory.
   [[nodiscard]] DType stored_dtype(DType dtype) const noexcept;
 
-  /// Where a value lies; a constant that has no place yet gets one, row-major in its own type.
+  /// Where a value lies; one with known elements that has no place yet gets one, row-major in its own type.
   /// The reference holds until the next value is placed.
   const Placement& placement(ValueId value);
   [[nodiscard]] bool is_placed(ValueId value) const { return placements_.contains(value); }
@@ -64,6 +64,8 @@ class Emission {
   void set_origin(std::span<const std::string> origins);
 
  private:
+  void write_elements(std::span<const Dim> elements, const Placement& placement);
+
   const Graph& graph_;
   Assumptions& assumptions_;
   const DeviceTraits& traits_;

@@ -76,6 +76,12 @@ LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
   const std::size_t output_rank = rank_of(query.node.outputs[0]);
   const bool channels_last = traits.convolution && query.options.channels_last;
   choice.outputs.push_back(channels_last ? Layout::channels_last(output_rank) : Layout::row_major(output_rank));
+  // A residual lies as the result does, so that both are read and written in whole vectors.
+  const Shape& shape = query.graph.fact(query.node.outputs[0]).shape;
+  for (std::size_t operand = 2; operand < query.node.inputs.size(); ++operand) {
+    OperandRequirement& requirement = choice.inputs.emplace_back();
+    if (query.graph.fact(query.node.inputs[operand]).shape == shape) requirement.layout = choice.outputs[0];
+  }
   return choice;
 }
 

@@ -1,0 +1,1 @@
+lapilli_kernel(known SOURCE known.comp LEVELS narrow int64)

@@ -28,7 +28,8 @@ passes:        base ir ops
 plan:          base ir ops kernels passes program
 vulkan:        base kernels program
 run:           base kernels program vulkan
-api:           base ir ops import/onnx import/tflite passes plan kernels program vulkan run
+flow:          base ir ops import/onnx import/tflite passes plan kernels program vulkan run
+api:           base ir ops import/onnx import/tflite passes plan kernels program vulkan run flow
 io:            base
 vision:        base api
 text:          base api

@@ -13,6 +13,7 @@
 #include "lapilli/device.h"
 #include "lapilli/precision.h"
 #include "lapilli/tensor.h"
+#include "lapilli/value.h"
 
 namespace lapilli {
 
@@ -26,11 +27,14 @@ struct ModelOptions {
   std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
 };
 
+enum class PortKind : std::uint8_t { tensor, sequence, optional };
+
 /// An input or output of a model. Dimensions are numbers, or expressions of named sizes such as "batch".
 struct PortDescription {
   std::string name;
-  DType dtype = DType::undefined;
-  std::vector<std::string> shape;
+  DType dtype = DType::undefined;  ///< of tensors; undefined where only a run tells
+  std::vector<std::string> shape;  ///< of tensors whose rank the model tells
+  PortKind kind = PortKind::tensor;
 };
 
 /// What a plan costs, for one set of sizes.
@@ -51,7 +55,8 @@ struct NodeDescription {
   std::string operation;             ///< family and attributes
   std::vector<std::string> origins;  ///< the model's nodes that it does the work of
   std::vector<std::string> inputs, outputs;
-  std::string runs_on;          ///< "device", "view" (no work), or "load" (computed once when the model is read)
+  std::string runs_on;          ///< "device", "view" (no work), or "host"
+  std::string reason;           ///< why the host runs it, or why it is not known yet how the device does; else empty
   std::int64_t operations = 0;  ///< multiplications and additions, for the given sizes
 };
 
@@ -103,7 +108,9 @@ class Context {
   /// One run with inputs in the order of Model::inputs; results in the order of Model::outputs. Named sizes follow
   /// from the shapes. Throws Error (invalid_argument) that names the input and what is wrong with its type or shape.
   std::vector<Tensor> run(std::span<const Tensor> inputs);
-  /// The same by name.
+  /// The same for models that take or give sequences and optionals.
+  std::vector<Value> run(std::span<const Value> inputs);
+  /// The same by name, all tensors.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
 
   /// Time on the device of the last run in nanoseconds; nothing where the device has no clock.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "api/model_state.h"
+#include "import/onnx/graph/part.h"
 #include "ops/movement.h"
 
 namespace lapilli {
@@ -8,7 +9,7 @@ namespace {
 
 std::string value_text(const Graph& graph, ValueId id) {
   if (id == no_value) return "-";
-  const Value& value = graph.value(id);
+  const GraphValue& value = graph.value(id);
   return (value.name.empty() ? "%" + std::to_string(index_of(id)) : value.name) + " " + value.fact.to_string();
 }
 
@@ -39,6 +40,25 @@ void count_parameters(const Graph& graph, ModelDescription& description) {
   }
 }
 
+PortKind port_kind(onnx::Type::Kind kind) {
+  if (kind == onnx::Type::Kind::sequence) return PortKind::sequence;
+  return kind == onnx::Type::Kind::optional ? PortKind::optional : PortKind::tensor;
+}
+
+// A node of a model that is run in parts: what its inputs look like is known when it runs.
+NodeDescription describe_later_node(const onnx::Node& node) {
+  NodeDescription result;
+  result.operation = node.op_type;
+  result.origins = {onnx::node_text(node)};
+  result.inputs = node.inputs;
+  result.outputs = node.outputs;
+  const HostOperator* host = find_host_operator(node.domain, node.op_type, node.opset_version);
+  const bool on_device = onnx::runs_on_device(node);
+  result.runs_on = on_device ? "device" : "host";
+  result.reason = on_device ? "planned when the sizes of its inputs are known" : host != nullptr ? host->reason : "";
+  return result;
+}
+
 }  // namespace
 
 std::vector<std::string> dimension_texts(std::span<const Dim> shape) {
@@ -47,16 +67,47 @@ std::vector<std::string> dimension_texts(std::span<const Dim> shape) {
   return texts;
 }
 
+std::vector<PortDescription> input_ports(const Network& network) {
+  std::vector<PortDescription> ports;
+  for (const onnx::InputDescription& input : network.inputs()) {
+    ports.push_back({input.name, input.dtype, dimension_texts(input.shape), port_kind(input.kind)});
+  }
+  return ports;
+}
+
+std::vector<PortDescription> declared_outputs(const Network& network) {
+  std::vector<PortDescription> ports;
+  for (const onnx::ValueInfo& output : network.model().graph.outputs) {
+    PortDescription& port =
+        ports.emplace_back(output.name, output.type.dtype, std::vector<std::string>(), port_kind(output.type.kind));
+    if (!output.type.shape) continue;
+    for (const onnx::Dimension& dimension : *output.type.shape) {
+      port.shape.push_back(dimension.size             ? std::to_string(*dimension.size)
+                           : dimension.symbol.empty() ? "?"
+                                                      : dimension.symbol);
+    }
+  }
+  return ports;
+}
+
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes, const ModelOptions& options) {
   const Network network(path);
   ModelDescription description;
   description.format = network.format();
   description.sizes = network.complete_sizes(sizes);
   Assumptions assumptions(description.sizes);
-  const Network::Built built = network.build(assumptions, options);
-  const Graph& graph = built.graph;
-  for (const auto& input : network.inputs())
-    description.inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
+  description.inputs = input_ports(network);
+  const std::optional<Network::Built> built = network.build(assumptions, options);
+  if (!built) {
+    description.outputs = declared_outputs(network);
+    for (const onnx::Node& node : network.model().graph.nodes) description.nodes.push_back(describe_later_node(node));
+    for (const auto& [name, tensor] : network.model().graph.initializers) {
+      description.parameters += tensor.element_count();
+      description.parameter_bytes += tensor.bytes().size();
+    }
+    return description;
+  }
+  const Graph& graph = built->graph;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const Fact& fact = graph.fact(graph.outputs()[i]);
     description.outputs.push_back({network.output_names()[i], fact.dtype, dimension_texts(fact.shape)});

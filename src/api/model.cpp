@@ -25,27 +25,42 @@ PlanOptions plan_options(const ModelOptions& options) {
   return result;
 }
 
+FlowOptions flow_options(const ModelOptions& options) {
+  return {plan_options(options), options.optimise, options.disabled_rules};
+}
+
+[[noreturn]] void fail_in_parts() {
+  fail(ErrorCode::unsupported,
+       "sizes in this model depend on its data, or the host has a part in it, so there is no single plan: it is "
+       "planned part "
+       "by part while it runs");
+}
+
 }  // namespace
 
 Model::State::State(const std::filesystem::path& path, Device opened, ModelOptions wanted)
     : network(path),
       device(std::move(opened)),
       options(std::move(wanted)),
-      constants(std::make_shared<ResidentConstants>(device.implementation())) {
-  for (const auto& input : network.inputs())
-    inputs.push_back({input.name, input.dtype, dimension_texts(input.shape)});
-}
+      constants(std::make_shared<ResidentConstants>(device.implementation())),
+      parts(std::make_shared<PartPlans>(device.implementation().traits(), flow_options(options))),
+      inputs(input_ports(network)) {}
 
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
   const std::scoped_lock lock(mutex);
   for (const auto& structure : structures) {
     if (guards_hold(structure->guards, sizes)) return structure;
   }
+  if (in_parts) return nullptr;
   const auto start = Clock::now();
   Assumptions assumptions(sizes);
-  const Network::Built built = network.build(assumptions, options);
+  const std::optional<Network::Built> built = network.build(assumptions, options);
+  if (!built) {
+    in_parts = true;
+    return nullptr;
+  }
   auto structure = std::make_shared<const Structure>(
-      build_structure(built.graph, assumptions, device.implementation().traits(), plan_options(options)));
+      build_structure(built->graph, assumptions, device.implementation().traits(), plan_options(options)));
   milliseconds = milliseconds_since(start);
   constexpr std::size_t most_structures = 8;
   if (structures.size() == most_structures) structures.erase(structures.begin());
@@ -53,9 +68,10 @@ std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues&
   return structure;
 }
 
-PlannedProgram Model::State::plan_for(const SymbolValues& sizes) {
+std::optional<PlannedProgram> Model::State::plan_for(const SymbolValues& sizes) {
   PlannedProgram planned;
   const auto structure = structure_for(sizes, planned.structure_ms);
+  if (structure == nullptr) return std::nullopt;
   const auto start = Clock::now();
   planned.sizes = relevant_sizes(*structure, sizes);
   planned.instantiated = instantiate(*structure, sizes, device.implementation().traits());
@@ -73,6 +89,10 @@ const std::vector<PortDescription>& Model::outputs() const {
   std::call_once(state_->outputs_known, [&] {
     double unused = 0;
     const auto structure = state_->structure_for(state_->network.complete_sizes({}), unused);
+    if (structure == nullptr) {
+      state_->outputs = declared_outputs(state_->network);
+      return;
+    }
     for (const SymbolicPort& port : structure->outputs) {
       state_->outputs.push_back({port.name, port.dtype, dimension_texts(port.shape)});
     }
@@ -84,8 +104,9 @@ const Device& Model::device() const noexcept { return state_->device; }
 
 PlanSummary Model::plan(const Sizes& sizes) const {
   const SymbolValues complete = state_->network.complete_sizes(sizes);
-  const PlannedProgram planned = state_->plan_for(complete);
-  const PlanReport& report = planned.instantiated.report;
+  const std::optional<PlannedProgram> planned = state_->plan_for(complete);
+  if (!planned) fail_in_parts();
+  const PlanReport& report = planned->instantiated.report;
   PlanSummary summary;
   summary.sizes = complete;
   summary.dispatches = report.dispatches;
@@ -96,9 +117,9 @@ PlanSummary Model::plan(const Sizes& sizes) const {
   summary.lower_bound_bytes = report.lower_bound_bytes;
   summary.unshared_bytes = report.unshared_bytes;
   summary.weight_bytes = report.weight_bytes;
-  summary.structure_ms = planned.structure_ms;
-  summary.plan_ms = planned.plan_ms;
-  summary.steps = step_lines(planned.instantiated.program);
+  summary.structure_ms = planned->structure_ms;
+  summary.plan_ms = planned->plan_ms;
+  summary.steps = step_lines(planned->instantiated.program);
   return summary;
 }
 
@@ -110,30 +131,44 @@ struct Context::State {
     std::unique_ptr<Executor> executor;
   };
 
-  Executor& executor_for(const SymbolValues& sizes) {
+  /// None when the model is no single Program.
+  Executor* executor_for(const SymbolValues& sizes) {
     const auto found =
         std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::includes(sizes, entry.sizes); });
     if (found != entries.end()) {
       entries.splice(entries.begin(), entries, found);
-      return *entries.front().executor;
+      return entries.front().executor.get();
     }
     Model::State& state = *model.state_;
-    PlannedProgram planned = state.plan_for(sizes);
-    auto program = std::make_shared<const Program>(std::move(planned.instantiated.program));
+    std::optional<PlannedProgram> planned = state.plan_for(sizes);
+    if (!planned) return nullptr;
+    auto program = std::make_shared<const Program>(std::move(planned->instantiated.program));
     auto executor = std::make_unique<Executor>(state.device.implementation(), state.constants, std::move(program));
     constexpr std::size_t most_entries = 4;
     if (entries.size() == most_entries) entries.pop_back();
-    entries.push_front({std::move(planned.sizes), std::move(executor)});
-    return *entries.front().executor;
+    entries.push_front({std::move(planned->sizes), std::move(executor)});
+    return entries.front().executor.get();
+  }
+
+  std::vector<Value> run_in_parts(std::span<const Value> inputs) {
+    Model::State& state = *model.state_;
+    state.network.check_inputs(inputs);
+    if (!flow) {
+      flow =
+          std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
+    }
+    return flow->run({inputs.begin(), inputs.end()});
   }
 
   Executor& latest() {
+    if (model.state_->in_parts) fail_in_parts();
     if (entries.empty()) fail(ErrorCode::invalid_argument, "run the model once before");
     return *entries.front().executor;
   }
 
   Model model;
   std::list<Entry> entries;  // the latest first
+  std::unique_ptr<Flow> flow;
 };
 
 Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
@@ -142,17 +177,36 @@ Context& Context::operator=(Context&&) noexcept = default;
 Context::~Context() = default;
 
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
-  Executor& executor = state_->executor_for(state_->model.state_->network.sizes_of(inputs));
+  Model::State& model = *state_->model.state_;
+  Executor* executor = model.in_parts ? nullptr : state_->executor_for(model.network.sizes_of(inputs));
+  std::vector<Tensor> outputs;
+  if (executor == nullptr) {
+    const std::vector<Value> values(inputs.begin(), inputs.end());
+    for (const Value& value : state_->run_in_parts(values)) outputs.push_back(value.tensor());
+    return outputs;
+  }
   std::vector<std::span<const std::byte>> input_bytes;
   for (const Tensor& input : inputs) input_bytes.push_back(input.bytes());
-  std::vector<Tensor> outputs;
   std::vector<std::span<std::byte>> output_bytes;
-  for (const Port& port : executor.program().outputs) {
+  for (const Port& port : executor->program().outputs) {
     outputs.push_back(Tensor::allocate(port.dtype, port.shape));
     output_bytes.push_back(outputs.back().mutable_bytes());
   }
-  executor.run(input_bytes, output_bytes);
+  executor->run(input_bytes, output_bytes);
   return outputs;
+}
+
+std::vector<Value> Context::run(std::span<const Value> inputs) {
+  const bool tensors = std::ranges::all_of(inputs, &Value::is_tensor);
+  if (!tensors || state_->model.state_->in_parts) return state_->run_in_parts(inputs);
+  std::vector<Tensor> plain;
+  for (const Value& input : inputs) plain.push_back(input.tensor());
+  state_->model.state_->network.check_inputs(inputs);
+  if (state_->executor_for(state_->model.state_->network.sizes_of(plain)) == nullptr) {
+    return state_->run_in_parts(inputs);
+  }
+  std::vector<Tensor> results = run(plain);
+  return {results.begin(), results.end()};
 }
 
 std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/network.h"
+#include "flow/flow.h"
 #include "lapilli/model.h"
 #include "plan/build.h"
 #include "plan/instantiate.h"
@@ -21,19 +24,25 @@ struct PlannedProgram {
 };
 
 std::vector<std::string> dimension_texts(std::span<const Dim> shape);
+std::vector<PortDescription> input_ports(const Network& network);
+/// The outputs as the file declares them, for models whose graph is not known as a whole.
+std::vector<PortDescription> declared_outputs(const Network& network);
 
 /// What the contexts of a model share.
 struct Model::State {
   State(const std::filesystem::path& path, Device opened, ModelOptions wanted);
 
-  /// The structure that serves these sizes: one made before whose guards hold, or a new one.
+  /// The structure that serves these sizes: one made before whose guards hold, or a new one. None when the model is
+  /// no single Program (Flow).
   std::shared_ptr<const Structure> structure_for(const SymbolValues& sizes, double& milliseconds);
-  PlannedProgram plan_for(const SymbolValues& sizes);
+  std::optional<PlannedProgram> plan_for(const SymbolValues& sizes);
 
   Network network;
   Device device;
   ModelOptions options;
   std::shared_ptr<ResidentConstants> constants;
+  std::shared_ptr<PartPlans> parts;
+  std::atomic<bool> in_parts{false};  // found to be no single Program
   std::vector<PortDescription> inputs;
   std::once_flag outputs_known;
   std::vector<PortDescription> outputs;

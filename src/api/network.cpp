@@ -6,6 +6,8 @@
 
 #include "base/failure.h"
 #include "base/text.h"
+#include "flow/host_call.h"
+#include "import/onnx/graph/part.h"
 #include "import/onnx/inline_functions.h"
 #include "import/onnx/reader.h"
 
@@ -35,19 +37,51 @@ void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, S
   }
 }
 
+bool runs(const onnx::Node& node) {
+  return onnx::runs_on_device(node) || find_host_operator(node.domain, node.op_type, node.opset_version) != nullptr;
+}
+
+// A tensor of numbers whose rank is known.
+bool is_plain(const onnx::InputDescription& input) { return input.ranked && input.dtype != DType::string; }
+
+// A branch is where its condition is known before.
+bool may_be_in_graph(const onnx::Node& node) {
+  return onnx::runs_on_device(node) || (node.domain.empty() && node.op_type == "If");
+}
+
+std::string_view kind_text(onnx::Type::Kind kind) {
+  switch (kind) {
+    case onnx::Type::Kind::tensor:
+    case onnx::Type::Kind::sparse_tensor: return "a tensor";
+    case onnx::Type::Kind::sequence: return "a sequence";
+    case onnx::Type::Kind::optional: return "an optional";
+    default: return "another kind of value";
+  }
+}
+
+bool fits(const onnx::InputDescription& input, const Value& value) {
+  if (input.kind == onnx::Type::Kind::optional) return true;
+  if (input.kind == onnx::Type::Kind::sequence) return value.is_sequence();
+  return value.is_tensor() && (input.dtype == DType::undefined || value.tensor().dtype() == input.dtype) &&
+         (!input.ranked || value.tensor().shape().size() == input.shape.size());
+}
+
 }  // namespace
 
 Network::Network(const std::filesystem::path& path) : path_(path.string()) {
   with_context(path_, [&] {
     model_ = onnx::read_model(path);
     onnx::inline_functions(model_);
-    const std::vector<std::string> problems = onnx::find_unsupported(model_);
+    const std::vector<std::string> problems = onnx::find_unsupported(model_, runs);
     if (!problems.empty()) {
       fail(ErrorCode::unsupported, "this version cannot run the model:\n  {}", join(problems, "\n  "));
     }
     format_ = format_text(model_);
     inputs_ = onnx::describe_inputs(model_);
+    for (const onnx::InputDescription& input : inputs_) input_names_.push_back(input.name);
     for (const onnx::ValueInfo& output : model_.graph.outputs) output_names_.push_back(output.name);
+    may_be_one_graph_ =
+        std::ranges::all_of(inputs_, is_plain) && std::ranges::all_of(model_.graph.nodes, may_be_in_graph);
   });
 }
 
@@ -98,12 +132,48 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
   return sizes;
 }
 
-Network::Built Network::build(Assumptions& assumptions, const ModelOptions& options) const {
-  return with_context(path_, [&] {
-    Built built{onnx::build_graph(model_, assumptions), {}};
-    if (options.optimise) built.rewrites = rewrite(built.graph, assumptions, options.disabled_rules);
-    return built;
+void Network::check_inputs(std::span<const Value> inputs) const {
+  if (inputs.size() != inputs_.size()) {
+    fail(ErrorCode::invalid_argument, "{}: {} inputs are given, but the model has {}", path_, inputs.size(),
+         inputs_.size());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (fits(inputs_[i], inputs[i])) continue;
+    fail(ErrorCode::invalid_argument, "{}: input '{}' takes {}{}{}, but {} is given", path_, inputs_[i].name,
+         kind_text(inputs_[i].kind), inputs_[i].dtype == DType::undefined ? "" : " of ",
+         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype),
+         inputs[i].is_tensor()
+             ? std::string(to_string(inputs[i].tensor().dtype())) + shape_text(inputs[i].tensor().shape())
+             : std::string(inputs[i].empty() ? "nothing" : "a sequence"));
+  }
+}
+
+std::optional<Network::Built> Network::build(Assumptions& assumptions, const ModelOptions& options) const {
+  if (!may_be_one_graph_) return std::nullopt;
+  return with_context(path_, [&]() -> std::optional<Built> {
+    onnx::PartRequest request{model_.graph, {}, 0, input_names_, {}};
+    request.outside = [&](const std::string& name) { return fact_of(name); };
+    try {
+      onnx::Part part = onnx::build_part(request, assumptions);
+      if (part.end != model_.graph.nodes.size()) return std::nullopt;
+      Built built{std::move(part.graph), {}};
+      if (options.optimise) built.rewrites = rewrite(built.graph, assumptions, options.disabled_rules);
+      return built;
+    } catch (const onnx::UnknownElements&) {
+      return std::nullopt;
+    }
   });
+}
+
+Fact Network::fact_of(const std::string& name) const {
+  const auto input = std::ranges::find(inputs_, name, &onnx::InputDescription::name);
+  if (input == inputs_.end()) fail(ErrorCode::invalid_model, "nothing produces value '{}'", name);
+  Fact fact = Fact::of(input->dtype, input->shape);
+  if (const auto symbols = onnx::element_symbols(*input)) {
+    fact.elements.emplace();
+    for (const std::string& symbol : *symbols) fact.elements->push_back(Dim::symbol(symbol));
+  }
+  return fact;
 }
 
 }  // namespace lapilli

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "import/onnx/graph/import.h"
 #include "ir/graph.h"
 #include "lapilli/model.h"
+#include "lapilli/value.h"
 #include "passes/rewrite.h"
 
 namespace lapilli {
@@ -23,21 +25,31 @@ class Network {
   /// `given` and, for every other named size of the inputs, 1. Throws Error (invalid_argument) for a name that no
   /// input has, and for a negative size.
   [[nodiscard]] SymbolValues complete_sizes(const Sizes& given) const;
-  /// The sizes that these inputs have. Throws Error (invalid_argument) that names the input which does not fit.
+  /// The sizes that these inputs, all tensors, have. Throws Error (invalid_argument) that names the input which does
+  /// not fit.
   [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;
+  /// Throws Error (invalid_argument) where values are not of the kinds and types that the inputs take.
+  void check_inputs(std::span<const Value> inputs) const;
 
   struct Built {
     Graph graph;
     RewriteReport rewrites;
   };
-  [[nodiscard]] Built build(Assumptions& assumptions, const ModelOptions& options) const;
+  /// Nothing when the model is no single graph for the device: sizes depend on data, or the host has a part in it.
+  [[nodiscard]] std::optional<Built> build(Assumptions& assumptions, const ModelOptions& options) const;
+
+  /// What the file says, functions inlined.
+  [[nodiscard]] const onnx::Model& model() const noexcept { return model_; }
 
  private:
+  [[nodiscard]] Fact fact_of(const std::string& name) const;
+
   std::string path_;
   onnx::Model model_;
   std::string format_;
   std::vector<onnx::InputDescription> inputs_;
-  std::vector<std::string> output_names_;
+  std::vector<std::string> output_names_, input_names_;
+  bool may_be_one_graph_ = true;
 };
 
 }  // namespace lapilli

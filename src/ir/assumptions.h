@@ -27,6 +27,9 @@ class Assumptions {
  public:
   explicit Assumptions(SymbolValues sizes) : sizes_(std::move(sizes)) {}
 
+  /// Adds sizes that were not known before.
+  void learn(const SymbolValues& sizes) { sizes_.insert(sizes.begin(), sizes.end()); }
+
   bool equal(const Dim& left, const Dim& right);
   bool less(const Dim& left, const Dim& right);
   /// The number that a dimension has now; specialises the structure to it.

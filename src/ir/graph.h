@@ -21,7 +21,7 @@ constexpr std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id)
 constexpr std::size_t index_of(NodeId id) { return static_cast<std::size_t>(id); }
 
 /// An edge of the graph: one producer or none, any number of consumers.
-struct Value {
+struct GraphValue {
   std::string name;  ///< the model's own, where it has one
   Fact fact;
   NodeId producer = no_node;
@@ -58,7 +58,7 @@ class Graph {
   void erase_dead_nodes();
   void set_name(ValueId value, std::string name) { values_[index_of(value)].name = std::move(name); }
 
-  [[nodiscard]] const Value& value(ValueId id) const { return values_[index_of(id)]; }
+  [[nodiscard]] const GraphValue& value(ValueId id) const { return values_[index_of(id)]; }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[index_of(id)]; }
   [[nodiscard]] const Fact& fact(ValueId id) const { return values_[index_of(id)].fact; }
   [[nodiscard]] std::size_t value_count() const noexcept { return values_.size(); }
@@ -82,7 +82,7 @@ class Graph {
   ValueId add_value(std::string name, Fact fact, NodeId producer);
 
   // Deques: references to values and nodes stay good while others are added.
-  std::deque<Value> values_;
+  std::deque<GraphValue> values_;
   std::deque<Node> nodes_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;

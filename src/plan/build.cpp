@@ -50,7 +50,7 @@ class StructureBuilder {
 
   void place_inputs() {
     for (const ValueId id : graph_.inputs()) {
-      const Value& value = graph_.value(id);
+      const GraphValue& value = graph_.value(id);
       const StorageId storage = add_port_storage(SegmentKind::input, value.name, value.fact);
       structure_.inputs.push_back({value.name, value.fact.dtype, value.fact.shape, storage});
       place_row_major(id, storage, value.fact.dtype);
@@ -82,7 +82,7 @@ class StructureBuilder {
   // Lets kernels write results straight into the output's memory where nobody else reads them.
   void choose_output_places() {
     for (const ValueId id : graph_.outputs()) {
-      const Value& value = graph_.value(id);
+      const GraphValue& value = graph_.value(id);
       const StorageId storage = add_port_storage(SegmentKind::output, value.name, value.fact);
       structure_.outputs.push_back({value.name, value.fact.dtype, value.fact.shape, storage});
       const ValueId root = root_of(id);

@@ -23,16 +23,26 @@ double tolerance_for(const TestCase& test, Precision precision, DType reference)
   return wanted;
 }
 
-Tensor read_tensor_file(const fs::path& path, const onnx::ValueInfo& info) {
-  onnx::Value value = onnx::read_value(path, info.type);
-  if (auto* tensor = std::get_if<Tensor>(&value.content)) {
+Value to_value(const onnx::Value& value, DType declared) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.content)) {
     // NumPy has no bfloat16, so the suite's files hold its bits as uint16.
-    const bool bits_of_bfloat16 = info.type.dtype == DType::bfloat16 && tensor->dtype() == DType::uint16;
-    if (bits_of_bfloat16)
-      return Tensor::view(DType::bfloat16, tensor->shape(), tensor->bytes(), std::make_shared<Tensor>(*tensor));
-    return std::move(*tensor);
+    const bool bits_of_bfloat16 = declared == DType::bfloat16 && tensor->dtype() == DType::uint16;
+    if (!bits_of_bfloat16) return *tensor;
+    return Tensor::view(DType::bfloat16, tensor->shape(), tensor->bytes(), std::make_shared<Tensor>(*tensor));
   }
-  fail(ErrorCode::unsupported, "'{}' is a sequence, an optional or a map, which are not supported yet", info.name);
+  if (const auto* optional = std::get_if<onnx::Optional>(&value.content)) {
+    return optional->element.empty() ? Value() : to_value(optional->element.front(), declared);
+  }
+  if (const auto* sequence = std::get_if<onnx::Sequence>(&value.content)) {
+    std::vector<Value> elements;
+    for (const onnx::Value& element : sequence->elements) elements.push_back(to_value(element, declared));
+    return Value::sequence(std::move(elements));
+  }
+  fail(ErrorCode::unsupported, "'{}' is a map, which is not supported yet", value.name);
+}
+
+Value read_file(const fs::path& path, const onnx::ValueInfo& info) {
+  return to_value(onnx::read_value(path, info.type), info.type.dtype);
 }
 
 std::vector<onnx::ValueInfo> inputs_of(const onnx::Model& model) {
@@ -65,7 +75,7 @@ class CaseRun {
 
   void run_all() {
     if (test_.is_network()) {
-      check_outputs({light_input(model_.inputs().front())}, {test_.light_output});
+      check_outputs({Value(light_input(model_.inputs().front()))}, {test_.light_output});
       return;
     }
     for (const fs::path& folder : test_.data_sets) run_data_set(folder);
@@ -73,9 +83,9 @@ class CaseRun {
 
  private:
   void run_data_set(const fs::path& folder) {
-    std::vector<Tensor> inputs;
+    std::vector<Value> inputs;
     for (const onnx::ValueInfo& info : inputs_of(file_)) {
-      inputs.push_back(read_tensor_file(folder / std::format("input_{}.pb", inputs.size()), info));
+      inputs.push_back(read_file(folder / std::format("input_{}.pb", inputs.size()), info));
     }
     std::vector<fs::path> outputs;
     for (std::size_t i = 0; i < file_.graph.outputs.size(); ++i)
@@ -83,19 +93,34 @@ class CaseRun {
     check_outputs(inputs, outputs);
   }
 
-  void check_outputs(const std::vector<Tensor>& inputs, const std::vector<fs::path>& references) {
+  void check_outputs(const std::vector<Value>& inputs, const std::vector<fs::path>& references) {
     Context context(model_);
-    const std::vector<Tensor> results = context.run(inputs);
+    const std::vector<Value> results = context.run(inputs);
     if (results.size() != references.size()) {
       fail(ErrorCode::internal, "{} outputs, expected {}", results.size(), references.size());
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
       const onnx::ValueInfo& info = file_.graph.outputs[i];
-      check_output(info.name, results[i], read_tensor_file(references[i], info));
+      check_output(info.name, results[i], read_file(references[i], info));
     }
   }
 
-  void check_output(const std::string& name, const Tensor& result, const Tensor& reference) const {
+  void check_output(const std::string& name, const Value& result, const Value& reference) const {
+    if (result.is_tensor() && reference.is_tensor()) return check_tensor(name, result.tensor(), reference.tensor());
+    if (result.is_sequence() != reference.is_sequence() || result.empty() != reference.empty()) {
+      fail(ErrorCode::internal, "output '{}' is another kind of value", name);
+    }
+    if (result.empty()) return;
+    const auto &elements = result.elements(), &references = reference.elements();
+    if (elements.size() != references.size()) {
+      fail(ErrorCode::internal, "output '{}' has {} elements, expected {}", name, elements.size(), references.size());
+    }
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      check_output(std::format("{}[{}]", name, i), elements[i], references[i]);
+    }
+  }
+
+  void check_tensor(const std::string& name, const Tensor& result, const Tensor& reference) const {
     Difference difference = compare(result, reference);
     if (test_.is_random() && result.dtype() == reference.dtype() && result.shape() == reference.shape()) return;
     const double tolerance = tolerance_for(test_, precision_, reference.dtype());

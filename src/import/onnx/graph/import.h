@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +16,8 @@ struct InputDescription {
   std::string name;
   DType dtype = DType::undefined;
   Shape shape;
+  Type::Kind kind = Type::Kind::tensor;
+  bool ranked = true;  ///< the file tells the rank of the tensor
 };
 
 /// Inputs of a few integers may say shapes and axes, so their elements are symbols too, called "NAME[INDEX]". Nothing
@@ -23,14 +25,10 @@ struct InputDescription {
 std::optional<std::vector<std::string>> element_symbols(const InputDescription& input);
 
 /// The inputs that a caller has to give, in their order: those that have no initializer.
-/// Throws Error (unsupported) for an input that is no tensor or whose rank the file does not tell.
 std::vector<InputDescription> describe_inputs(const Model& model);
 
 /// Everything that keeps this version from running the model, a line each, all at once; empty when nothing does.
-std::vector<std::string> find_unsupported(const Model& model);
-
-/// Builds the graph of a model whose functions are inlined. `assumptions` knows the sizes of all symbols of the
-/// inputs. Throws Error that names the node.
-lapilli::Graph build_graph(const Model& model, Assumptions& assumptions);
+/// `runs` says which nodes can be run.
+std::vector<std::string> find_unsupported(const Model& model, const std::function<bool(const Node&)>& runs);
 
 }  // namespace lapilli::onnx

@@ -24,11 +24,7 @@ ValueId NodeBuilder::input(std::size_t index) const {
 
 std::vector<Dim> NodeBuilder::integers(std::size_t index) const {
   auto elements = fact(input(index)).integers();
-  if (!elements) {
-    fail_unsupported(
-        std::format("input {} ('{}', {}) depends on the data, but sizes that depend on data are not supported yet",
-                    index, node_.inputs[index], fact(input(index)).to_string()));
-  }
+  if (!elements) throw UnknownElements{node_.inputs[index]};
   // What shapes and axes say decides what is built, so elements of inputs count as numbers from here on.
   for (Dim& element : *elements) {
     std::vector<std::string> symbols;
@@ -38,11 +34,9 @@ std::vector<Dim> NodeBuilder::integers(std::size_t index) const {
   return std::move(*elements);
 }
 
-const Tensor& NodeBuilder::constant(std::size_t index, std::string_view what) const {
+const Tensor& NodeBuilder::constant(std::size_t index) const {
   const Fact& known = fact(input(index));
-  if (!known.constant.defined()) {
-    fail_unsupported(std::format("{} (input {}, '{}') is not a constant", what, index, node_.inputs[index]));
-  }
+  if (!known.constant.defined()) throw UnknownElements{node_.inputs[index]};
   return known.constant;
 }
 

@@ -14,6 +14,11 @@
 
 namespace lapilli::onnx {
 
+/// Thrown where a node cannot be built until the elements of a value are known.
+struct UnknownElements {
+  std::string name;
+};
+
 /// What the build function of an operator works with: the node as the file has it on one side, the graph that grows
 /// on the other. Errors name the node.
 class NodeBuilder {
@@ -34,10 +39,10 @@ class NodeBuilder {
   [[nodiscard]] const Shape& shape(ValueId value) const { return graph_.fact(value).shape; }
   [[nodiscard]] DType dtype(ValueId value) const { return graph_.fact(value).dtype; }
   [[nodiscard]] std::size_t rank(ValueId value) const { return shape(value).size(); }
-  /// The elements of an integer input that must be known when the model is planned.
+  /// The elements of an integer input that shapes depend on. Throws UnknownElements where only a run knows them.
   [[nodiscard]] std::vector<Dim> integers(std::size_t index) const;
-  /// The constant of an input that must be known; `what` is how the message calls it.
-  [[nodiscard]] const Tensor& constant(std::size_t index, std::string_view what) const;
+  /// The elements of an input of any type that must be known. Throws UnknownElements where only a run knows them.
+  [[nodiscard]] const Tensor& constant(std::size_t index) const;
 
   // Attributes; each throws Error (invalid_model) for another type.
   [[nodiscard]] bool has_attribute(std::string_view name) const { return node_.find_attribute(name) != nullptr; }

@@ -74,7 +74,7 @@ void build_identity(NodeBuilder& node) { node.set_output(0, node.input(0)); }
 
 void build_dropout(NodeBuilder& node) {
   if (node.opset() >= 12 && node.has_input(2)) {
-    const Tensor& training = node.constant(2, "training_mode");
+    const Tensor& training = node.constant(2);
     if (training.elements<std::uint8_t>()[0] != 0 &&
         (!node.has_input(1) || node.fact(node.input(1)).integers() != std::vector<Dim>{0})) {
       node.fail_unsupported("dropout in training mode");

@@ -152,7 +152,7 @@ void build_range(NodeBuilder& node) {
   const DType dtype = node.dtype(node.input(0));
   if (!is_integer(dtype)) {
     std::array<double, 3> bounds{};
-    for (std::size_t i = 0; i < 3; ++i) bounds[i] = Immediate::of_tensor(node.constant(i, "a bound of Range")).real;
+    for (std::size_t i = 0; i < 3; ++i) bounds[i] = Immediate::of_tensor(node.constant(i)).real;
     const double count = std::max(0.0, std::ceil((bounds[1] - bounds[0]) / bounds[2]));
     if (!(count < 1e9)) node.fail_model(std::format("a range of {} elements", count));
     std::vector<double> values;

@@ -1,0 +1,134 @@
+#include "flow/flow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/failure.h"
+#include "base/text.h"
+#include "import/onnx/graph/evaluate.h"
+#include "import/onnx/graph/part.h"
+#include "plan/instantiate.h"
+
+namespace lapilli {
+namespace {
+
+// What the graph declares of an input's shape, where this value has it: numbers that stay the same from run to run.
+KnownValue known_input(const onnx::ValueInfo& info, Value value) {
+  KnownValue known = KnownValue::of(std::move(value), info.name);
+  if (!known.value.is_tensor() || !info.type.shape || info.type.shape->size() != known.shape.size()) return known;
+  for (std::size_t axis = 0; axis < known.shape.size(); ++axis) {
+    const auto declared = (*info.type.shape)[axis].size;
+    if (declared && *declared == known.value.tensor().shape()[axis]) known.shape[axis] = *declared;
+  }
+  return known;
+}
+
+// The shape as the plan has it: expressions of its own sizes mean nothing to the next part, so they become symbols.
+KnownValue known_output(const SymbolicPort& port, Tensor tensor) {
+  KnownValue known = KnownValue::of(std::move(tensor), port.name);
+  for (std::size_t axis = 0; axis < known.shape.size(); ++axis) {
+    if (const auto size = port.shape[axis].constant()) known.shape[axis] = *size;
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<Value> Flow::run(std::vector<Value> inputs) {
+  return run_graph(model_.graph, nullptr, std::move(inputs));
+}
+
+std::vector<Value> Flow::run_graph(const onnx::Graph& graph, const Scope* around, std::vector<Value> inputs) {
+  Scope scope(graph, around);
+  std::size_t given = 0;
+  for (const onnx::ValueInfo& input : graph.inputs) {
+    if (around == nullptr && graph.initializers.contains(input.name)) continue;
+    if (given < inputs.size()) scope.set(input.name, known_input(input, std::move(inputs[given])));
+    ++given;
+  }
+  if (given != inputs.size()) {
+    fail(ErrorCode::invalid_argument, "graph '{}' takes {} inputs, but {} are given", graph.name, given,
+         inputs.size());
+  }
+  for (std::size_t next = 0; next < graph.nodes.size();) {
+    const onnx::Node& node = graph.nodes[next];
+    const bool branch = node.domain.empty() && node.op_type == "If";
+    const std::size_t end = onnx::runs_on_device(node) || branch ? run_part(scope, next) : next;
+    if (end == next) {
+      with_context(onnx::node_text(node), [&] { run_on_host(scope, node); });
+      ++next;
+    } else {
+      next = end;
+    }
+  }
+  std::vector<Value> results;
+  for (const onnx::ValueInfo& output : graph.outputs) results.push_back(scope.get(output.name));
+  return results;
+}
+
+std::size_t Flow::run_part(Scope& scope, std::size_t first) {
+  const PartPlans::Planned planned = plans_->plan_for(scope, first);
+  const PartPlan& plan = *planned.plan;
+  if (plan.end == first) return first;
+  Executor& executor = executor_for(planned);
+  std::vector<Tensor> inputs, outputs;
+  std::vector<std::span<const std::byte>> input_bytes;
+  for (const std::string& name : plan.inputs) {
+    inputs.push_back(scope.get(name).tensor());
+    input_bytes.push_back(inputs.back().bytes());
+  }
+  std::vector<std::span<std::byte>> output_bytes;
+  for (const Port& port : executor.program().outputs) {
+    outputs.push_back(Tensor::allocate(port.dtype, port.shape));
+    output_bytes.push_back(outputs.back().mutable_bytes());
+  }
+  executor.run(input_bytes, output_bytes);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    scope.set(plan.outputs[i], known_output(plan.structure.outputs[i], std::move(outputs[i])));
+  }
+  return plan.end;
+}
+
+void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
+  std::vector<Value> inputs;
+  for (const std::string& name : node.inputs) inputs.push_back(name.empty() ? Value() : scope.get(name));
+  std::vector<Value> results;
+  if (const HostOperator* record = find_host_operator(node.domain, node.op_type, node.opset_version)) {
+    HostCall call(node, std::move(inputs), [&](const onnx::Graph& graph, std::vector<Value> values) {
+      return run_graph(graph, &scope, std::move(values));
+    });
+    record->run(call);
+    results = call.take_outputs();
+  } else {
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      tensors.push_back(node.inputs[i].empty() ? Tensor() : inputs[i].tensor());
+    }
+    for (Tensor& tensor : onnx::evaluate_node(node, tensors)) {
+      results.push_back(tensor.defined() ? Value(std::move(tensor)) : Value());
+    }
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    scope.set(node.outputs[i], KnownValue::of(std::move(results[i]), node.outputs[i]));
+  }
+}
+
+Executor& Flow::executor_for(const PartPlans::Planned& planned) {
+  SymbolValues sizes = relevant_sizes(planned.plan->structure, planned.sizes);
+  const auto found = std::ranges::find_if(
+      prepared_, [&](const Prepared& prepared) { return prepared.plan == planned.plan && prepared.sizes == sizes; });
+  if (found != prepared_.end()) {
+    prepared_.splice(prepared_.begin(), prepared_, found);
+    return *prepared_.front().executor;
+  }
+  auto program = std::make_shared<const Program>(
+      std::move(instantiate(planned.plan->structure, planned.sizes, device_.traits()).program));
+  auto executor = std::make_unique<Executor>(device_, constants_, std::move(program));
+  constexpr std::size_t most_prepared = 32;
+  if (prepared_.size() == most_prepared) prepared_.pop_back();
+  prepared_.push_front({planned.plan, std::move(sizes), std::move(executor)});
+  return *prepared_.front().executor;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "flow/host_call.h"
+#include "flow/part_plan.h"
+#include "import/onnx/model.h"
+#include "run/executor.h"
+
+namespace lapilli {
+
+/// Runs a model that is no single Program: sizes depend on data, or the host has a part in it. Each graph is run from
+/// its first node to its last, the device's parts in one go each, the host's nodes one by one between them.
+/// For one thread at a time; plans and constants are shared.
+class Flow {
+ public:
+  /// The model must outlive it.
+  Flow(const onnx::Model& model, VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
+       std::shared_ptr<PartPlans> plans)
+      : model_(model), device_(std::move(device)), constants_(std::move(constants)), plans_(std::move(plans)) {}
+
+  /// Inputs in the order of the model's inputs that have no initializer; results in the order of its outputs. Throws
+  /// Error that names the node.
+  std::vector<Value> run(std::vector<Value> inputs);
+
+ private:
+  struct Prepared {
+    std::shared_ptr<const PartPlan> plan;
+    SymbolValues sizes;
+    std::unique_ptr<Executor> executor;
+  };
+
+  std::vector<Value> run_graph(const onnx::Graph& graph, const Scope* around, std::vector<Value> inputs);
+  /// Returns the node to go on with.
+  std::size_t run_part(Scope& scope, std::size_t first);
+  void run_on_host(Scope& scope, const onnx::Node& node);
+  Executor& executor_for(const PartPlans::Planned& planned);
+
+  const onnx::Model& model_;
+  VulkanDevice device_;
+  std::shared_ptr<ResidentConstants> constants_;
+  std::shared_ptr<PartPlans> plans_;
+  std::list<Prepared> prepared_;  // the latest first
+};
+
+}  // namespace lapilli

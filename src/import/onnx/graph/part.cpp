@@ -1,0 +1,186 @@
+#include "import/onnx/graph/part.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/failure.h"
+#include "import/onnx/operators/node_builder.h"
+#include "import/onnx/walk.h"
+
+namespace lapilli::onnx {
+namespace {
+
+// Ends the part before the node at hand.
+struct PartEnds {};
+
+bool is_branch(const Node& node) { return node.domain.empty() && node.op_type == "If"; }
+
+bool is_of_numbers(DType dtype) { return dtype != DType::string && dtype != DType::undefined; }
+
+class PartBuilder {
+ public:
+  PartBuilder(const PartRequest& request, Assumptions& assumptions)
+      : request_(request), assumptions_(assumptions), scopes_{&request.graph} {
+    scopes_.insert(scopes_.end(), request.around.begin(), request.around.end());
+  }
+
+  Part build() {
+    for (const std::string& name : request_.inputs) {
+      if (!find(name)) fail(ErrorCode::unsupported, "input '{}' is no tensor of numbers", name);
+    }
+    const std::vector<Node>& nodes = request_.graph.nodes;
+    part_.end = request_.first;
+    while (part_.end < nodes.size() && add(nodes[part_.end])) ++part_.end;
+    choose_outputs();
+    part_.graph.erase_dead_nodes();
+    return std::move(part_);
+  }
+
+ private:
+  bool add(const Node& node) {
+    try {
+      build_node(node);
+    } catch (const PartEnds&) {
+      leave_branches();
+      return false;
+    } catch (const UnknownElements& unknown) {
+      // What comes from outside can be known in another attempt; what is made here, in the next part.
+      if (scopes_.front() == &request_.graph && !made_.contains(unknown.name)) throw;
+      leave_branches();
+      return false;
+    }
+    for (const std::string& name : node.outputs) made_.insert(name);
+    return true;
+  }
+
+  void leave_branches() { scopes_.erase(scopes_.begin(), std::ranges::find(scopes_, &request_.graph)); }
+
+  void build_node(const Node& node) {
+    with_context(node_text(node), [&] {
+      if (is_branch(node)) return build_branch(node);
+      if (!runs_on_device(node)) throw PartEnds();
+      const OperatorRecord* record = find_operator(node.domain, node.op_type, node.opset_version);
+      NodeBuilder builder(node, part_.graph, assumptions_, inputs_of(node));
+      record->build(builder);
+      for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i].empty()) continue;
+        const ValueId value = builder.outputs()[i];
+        if (value == no_value) fail(ErrorCode::unsupported, "output {} ('{}') is not computed", i, node.outputs[i]);
+        if (!is_of_numbers(part_.graph.fact(value).dtype)) throw PartEnds();
+        name_value(node.outputs[i], value);
+      }
+    });
+  }
+
+  std::vector<ValueId> inputs_of(const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const std::string& name : node.inputs) {
+      if (name.empty()) {
+        inputs.push_back(no_value);
+        continue;
+      }
+      const auto value = find(name);
+      if (!value || !is_of_numbers(part_.graph.fact(*value).dtype)) throw PartEnds();
+      inputs.push_back(*value);
+    }
+    return inputs;
+  }
+
+  // A branch whose condition is known before the model runs stands where the node is.
+  void build_branch(const Node& node) {
+    const std::vector<ValueId> inputs = inputs_of(node);
+    if (inputs.size() != 1 || !part_.graph.is_constant(inputs[0])) throw PartEnds();
+    const Tensor& condition = part_.graph.fact(inputs[0]).constant;
+    if (condition.dtype() != DType::boolean || condition.element_count() != 1) {
+      fail(ErrorCode::invalid_model, "the condition is {}, one boolean is needed",
+           part_.graph.fact(inputs[0]).to_string());
+    }
+    const bool holds = condition.bytes()[0] != std::byte{0};
+    const auto* branch = node.find<std::vector<Graph>>(holds ? "then_branch" : "else_branch");
+    if (branch == nullptr || branch->front().outputs.size() < node.outputs.size()) {
+      fail(ErrorCode::invalid_model, "a branch is missing, or has fewer outputs than the node");
+    }
+    scopes_.insert(scopes_.begin(), &branch->front());
+    for (const Node& inner : branch->front().nodes) build_node(inner);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty()) continue;
+      const auto value = find(branch->front().outputs[i].name);
+      if (!value) throw PartEnds();
+      name_value(node.outputs[i], *value);
+    }
+    scopes_.erase(scopes_.begin());
+  }
+
+  void name_value(const std::string& name, ValueId value) {
+    values_[name] = value;
+    if (part_.graph.value(value).name.empty()) part_.graph.set_name(value, name);
+  }
+
+  // Nothing for a value from outside that is no tensor of numbers.
+  std::optional<ValueId> find(const std::string& name) {
+    if (const auto found = values_.find(name); found != values_.end()) return found->second;
+    for (const Graph* scope : scopes_) {
+      const auto initializer = scope->initializers.find(name);
+      if (initializer == scope->initializers.end()) continue;
+      return values_[name] = part_.graph.add_constant(name, initializer->second);
+    }
+    const std::optional<Fact> fact = request_.outside(name);
+    if (!fact) return std::nullopt;
+    if (fact->constant.defined()) return values_[name] = part_.graph.add_constant(name, fact->constant);
+    part_.inputs.push_back(name);
+    return values_[name] = part_.graph.add_input(name, *fact);
+  }
+
+  void choose_outputs() {
+    const std::vector<Node>& nodes = request_.graph.nodes;
+    if (request_.first == 0 && part_.end == nodes.size()) {
+      for (const ValueInfo& output : request_.graph.outputs) add_output(output.name);
+      return;
+    }
+    std::set<std::string, std::less<>> needed;
+    for (std::size_t i = part_.end; i < nodes.size(); ++i) {
+      needed.insert(nodes[i].inputs.begin(), nodes[i].inputs.end());
+      for (const Attribute& attribute : nodes[i].attributes) {
+        for (const Graph& inner : subgraphs(attribute)) needed.merge(captured_values(inner));
+      }
+    }
+    for (const ValueInfo& output : request_.graph.outputs) needed.insert(output.name);
+    for (const std::string& name : made_) {
+      if (needed.contains(name)) add_output(name);
+    }
+  }
+
+  void add_output(const std::string& name) {
+    const auto value = find(name);
+    if (!value) fail(ErrorCode::invalid_model, "nothing produces value '{}'", name);
+    part_.graph.add_output(*value);
+    part_.outputs.push_back(name);
+    // Two outputs may be one value; its name stays the first one's.
+    if (part_.graph.value(*value).name.empty()) part_.graph.set_name(*value, name);
+  }
+
+  const PartRequest& request_;
+  Assumptions& assumptions_;
+  Part part_;
+  std::vector<const Graph*> scopes_;  // from the inside out
+  std::map<std::string, ValueId, std::less<>> values_;
+  std::set<std::string, std::less<>> made_;
+};
+
+}  // namespace
+
+bool runs_on_device(const Node& node) {
+  constexpr std::int64_t text = 8;  // TensorProto.STRING
+  if (node.domain.empty() && node.op_type == "Cast") {
+    const auto* to = node.find<std::int64_t>("to");
+    if (to != nullptr && *to == text) return false;
+  }
+  return find_operator(node.domain, node.op_type, node.opset_version) != nullptr;
+}
+
+Part build_part(const PartRequest& request, Assumptions& assumptions) {
+  return PartBuilder(request, assumptions).build();
+}
+
+}  // namespace lapilli::onnx

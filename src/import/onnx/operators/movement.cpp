@@ -152,8 +152,7 @@ PadMode pad_mode(NodeBuilder& node) {
 
 Tensor pad_value(NodeBuilder& node) {
   const DType dtype = node.dtype(node.input(0));
-  if (node.opset() >= 11)
-    return node.has_input(2) ? node.constant(2).reshaped({}) : Tensor();
+  if (node.opset() >= 11) return node.has_input(2) ? node.constant(2).reshaped({}) : Tensor();
   const std::array value{node.real("value", 0.0F)};
   const ValueId constant = node.cast(node.constant(Tensor::of<float>(DType::float32, {}, value)), dtype);
   return node.fact(constant).constant;

@@ -12,22 +12,22 @@
 namespace lapilli {
 namespace {
 
-// What the graph declares of an input's shape, where this value has it: numbers that stay the same from run to run.
+// Numbers that the graph declares of an input's shape, where this value has them, stay the same from run to run.
 KnownValue known_input(const onnx::ValueInfo& info, Value value) {
-  KnownValue known = KnownValue::of(std::move(value), info.name);
-  if (!known.value.is_tensor() || !info.type.shape || info.type.shape->size() != known.shape.size()) return known;
-  for (std::size_t axis = 0; axis < known.shape.size(); ++axis) {
+  KnownValue known(std::move(value), info.name);
+  if (!known.is_tensor() || !info.type.shape || info.type.shape->size() != known.shape().size()) return known;
+  for (std::size_t axis = 0; axis < known.shape().size(); ++axis) {
     const auto declared = (*info.type.shape)[axis].size;
-    if (declared && *declared == known.value.tensor().shape()[axis]) known.shape[axis] = *declared;
+    if (declared && *declared == known.sizes()[axis]) known.set_size(axis, *declared);
   }
   return known;
 }
 
-// The shape as the plan has it: expressions of its own sizes mean nothing to the next part, so they become symbols.
-KnownValue known_output(const SymbolicPort& port, Tensor tensor) {
-  KnownValue known = KnownValue::of(std::move(tensor), port.name);
-  for (std::size_t axis = 0; axis < known.shape.size(); ++axis) {
-    if (const auto size = port.shape[axis].constant()) known.shape[axis] = *size;
+// Expressions of a plan's own sizes mean nothing to the next part, so only numbers are kept.
+KnownValue known_output(const SymbolicPort& port, std::shared_ptr<const DeviceTensor> tensor) {
+  KnownValue known(std::move(tensor), port.name);
+  for (std::size_t axis = 0; axis < port.shape.size(); ++axis) {
+    if (const auto size = port.shape[axis].constant()) known.set_size(axis, *size);
   }
   return known;
 }
@@ -71,18 +71,16 @@ std::size_t Flow::run_part(Scope& scope, std::size_t first) {
   const PartPlan& plan = *planned.plan;
   if (plan.end == first) return first;
   Executor& executor = executor_for(planned);
-  std::vector<Tensor> inputs, outputs;
-  std::vector<std::span<const std::byte>> input_bytes;
+  std::vector<Executor::Input> inputs;
   for (const std::string& name : plan.inputs) {
-    inputs.push_back(scope.get(name).tensor());
-    input_bytes.push_back(inputs.back().bytes());
+    const KnownValue& known = *scope.find(name);
+    if (known.on_device() != nullptr) {
+      inputs.emplace_back(known.on_device());
+    } else {
+      inputs.emplace_back(known.value().tensor().bytes());
+    }
   }
-  std::vector<std::span<std::byte>> output_bytes;
-  for (const Port& port : executor.program().outputs) {
-    outputs.push_back(Tensor::allocate(port.dtype, port.shape));
-    output_bytes.push_back(outputs.back().mutable_bytes());
-  }
-  executor.run(input_bytes, output_bytes);
+  std::vector<std::shared_ptr<const DeviceTensor>> outputs = executor.run_on_device(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     scope.set(plan.outputs[i], known_output(plan.structure.outputs[i], std::move(outputs[i])));
   }
@@ -110,7 +108,7 @@ void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    scope.set(node.outputs[i], KnownValue::of(std::move(results[i]), node.outputs[i]));
+    scope.set(node.outputs[i], KnownValue(std::move(results[i]), node.outputs[i]));
   }
 }
 

@@ -12,13 +12,12 @@ namespace lapilli {
 namespace {
 
 std::optional<Fact> fact_of(const std::string& name, const KnownValue& known, int wanted) {
-  if (!known.value.is_tensor() || known.value.tensor().dtype() == DType::string) return std::nullopt;
-  const Tensor& tensor = known.value.tensor();
-  Fact fact = Fact::of(tensor.dtype(), known.shape);
+  if (!known.is_tensor() || known.dtype() == DType::string) return std::nullopt;
+  Fact fact = Fact::of(known.dtype(), known.shape());
   if (wanted == 0) return fact;
-  const auto symbols = onnx::element_symbols({name, tensor.dtype(), to_shape(tensor.shape())});
-  if (wanted > 1 || !symbols) return Fact::of_constant(tensor);
-  fact.shape = to_shape(tensor.shape());
+  const auto symbols = onnx::element_symbols({name, known.dtype(), to_shape(known.sizes())});
+  if (wanted > 1 || !symbols) return Fact::of_constant(known.value().tensor());
+  fact.shape = to_shape(known.sizes());
   fact.elements.emplace();
   for (const std::string& symbol : *symbols) fact.elements->push_back(Dim::symbol(symbol));
   return fact;
@@ -42,10 +41,12 @@ void learn(const Dim& dim, std::int64_t value, SymbolValues& sizes) {
 }
 
 // The sizes that a value has where its fact has symbols.
-void learn(const Fact& fact, const Tensor& tensor, SymbolValues& sizes) {
-  for (std::size_t axis = 0; axis < fact.shape.size(); ++axis) learn(fact.shape[axis], tensor.shape()[axis], sizes);
+void learn(const Fact& fact, const KnownValue& known, SymbolValues& sizes) {
+  for (std::size_t axis = 0; axis < fact.shape.size(); ++axis) learn(fact.shape[axis], known.sizes()[axis], sizes);
   if (!fact.elements) return;
-  for (std::size_t i = 0; i < fact.elements->size(); ++i) learn((*fact.elements)[i], integer_at(tensor, i), sizes);
+  for (std::size_t i = 0; i < fact.elements->size(); ++i) {
+    learn((*fact.elements)[i], integer_at(known.value().tensor(), i), sizes);
+  }
 }
 
 }  // namespace
@@ -54,15 +55,14 @@ std::optional<SymbolValues> PartPlan::sizes_for(const Scope& scope) const {
   SymbolValues sizes;
   for (const auto& [name, fact] : outside) {
     const KnownValue* known = scope.find(name);
-    if (known == nullptr || !known->value.is_tensor()) return std::nullopt;
-    const Tensor& tensor = known->value.tensor();
+    if (known == nullptr || !known->is_tensor() || known->dtype() != fact.dtype) return std::nullopt;
     if (fact.constant.defined()) {
-      if (!same_elements(fact.constant, tensor)) return std::nullopt;
+      if (!same_elements(fact.constant, known->value().tensor())) return std::nullopt;
       continue;
     }
-    if (tensor.dtype() != fact.dtype || tensor.shape().size() != fact.shape.size()) return std::nullopt;
-    learn(fact, tensor, sizes);
-    if (evaluate(fact.shape, sizes) != tensor.shape()) return std::nullopt;
+    if (known->sizes().size() != fact.shape.size()) return std::nullopt;
+    learn(fact, *known, sizes);
+    if (evaluate(fact.shape, sizes) != known->sizes()) return std::nullopt;
   }
   if (!guards_hold(structure.guards, sizes)) return std::nullopt;
   return sizes;
@@ -113,7 +113,7 @@ std::shared_ptr<const PartPlan> PartPlans::try_to_make(const Scope& scope, std::
     if (!fact) return fact;
     plan->outside[name] = *fact;
     SymbolValues sizes;
-    if (!fact->constant.defined()) learn(*fact, value->value.tensor(), sizes);
+    if (!fact->constant.defined()) learn(*fact, *value, sizes);
     assumptions.learn(sizes);
     return fact;
   };

@@ -6,14 +6,26 @@
 
 namespace lapilli {
 
-KnownValue KnownValue::of(Value value, const std::string& name) {
+namespace {
+
+Shape symbols_of(const std::string& name, std::size_t rank) {
   Shape shape;
-  if (value.is_tensor()) {
-    for (std::size_t axis = 0; axis < value.tensor().shape().size(); ++axis) {
-      shape.push_back(Dim::symbol(std::format("{}.{}", name, axis)));
-    }
-  }
-  return {std::move(value), std::move(shape)};
+  for (std::size_t axis = 0; axis < rank; ++axis) shape.push_back(Dim::symbol(std::format("{}.{}", name, axis)));
+  return shape;
+}
+
+}  // namespace
+
+KnownValue::KnownValue(Value value, const std::string& name) : value_(std::move(value)) {
+  if (value_.is_tensor()) shape_ = symbols_of(name, value_.tensor().shape().size());
+}
+
+KnownValue::KnownValue(std::shared_ptr<const DeviceTensor> tensor, const std::string& name)
+    : on_device_(std::move(tensor)), shape_(symbols_of(name, on_device_->shape().size())) {}
+
+const Value& KnownValue::value() const {
+  if (on_device_ != nullptr && value_.empty()) value_ = on_device_->download();
+  return value_;
 }
 
 const KnownValue* Scope::find(const std::string& name) const {
@@ -23,7 +35,7 @@ const KnownValue* Scope::find(const std::string& name) const {
 
 Value Scope::get(const std::string& name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->around_) {
-    if (const auto found = scope->values_.find(name); found != scope->values_.end()) return found->second.value;
+    if (const auto found = scope->values_.find(name); found != scope->values_.end()) return found->second.value();
     const auto initializer = scope->graph_.initializers.find(name);
     if (initializer != scope->graph_.initializers.end()) return initializer->second;
   }

@@ -1,5 +1,6 @@
 #include "run/executor.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "base/failure.h"
 #include "program/verify.h"
 #include "run/record.h"
+#include "run/upload.h"
 
 namespace lapilli {
 namespace {
@@ -45,7 +47,7 @@ Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> const
       program_(verified(device_, std::move(program))),
       pipelines_(make_pipelines(device_, *program_)),
       memory_(device_, *constants_, *program_),
-      recording_(record(device_, *program_, memory_, pipelines_, Timing::whole_run)),
+      recording_(record(device_, *program_, memory_, pipelines_, Timing::whole_run, Ports::host)),
       timeline_(device_) {}
 
 void Executor::run(std::span<const std::span<const std::byte>> inputs,
@@ -81,6 +83,57 @@ void Executor::wait(std::span<const std::span<std::byte>> outputs) {
   }
 }
 
+// Bytes of the host are there when this returns; copies on the device are submitted.
+void Executor::place_inputs(std::span<const Input> inputs) {
+  std::vector<Upload> uploads;
+  copies_in_.emplace(device_, RecordingSize{});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const PortMemory& port = memory_.inputs().at(i);
+    const auto* tensor = std::get_if<const DeviceTensor*>(&inputs[i]);
+    const std::span<const std::byte> bytes =
+        tensor == nullptr ? std::get<std::span<const std::byte>>(inputs[i]) : std::span<const std::byte>();
+    const std::uint64_t size = tensor == nullptr ? bytes.size() : (*tensor)->range().size;
+    if (size != port.bytes) {
+      fail(ErrorCode::invalid_argument, "input {} has {} bytes, but {} are given", program_->inputs[i].name,
+           port.bytes, size);
+    }
+    if (size == 0) continue;
+    if (tensor != nullptr) {
+      copies_in_->copy((*tensor)->range(), port.device);
+    } else {
+      uploads.push_back({port.device, [bytes](std::span<std::byte> to) { std::ranges::copy(bytes, to.begin()); }});
+    }
+  }
+  copies_in_->barrier(Stage::transfer, Stage::compute);
+  copies_in_->finish();
+  upload(device_, uploads);
+  timeline_.submit(*copies_in_);
+}
+
+std::vector<std::shared_ptr<const DeviceTensor>> Executor::run_on_device(std::span<const Input> inputs) {
+  if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
+  if (inputs.size() != program_->inputs.size()) {
+    fail(ErrorCode::invalid_argument, "the model has {} inputs, but {} are given", program_->inputs.size(),
+         inputs.size());
+  }
+  if (!bare_) bare_.emplace(record(device_, *program_, memory_, pipelines_, Timing::whole_run, Ports::device));
+  std::vector<std::shared_ptr<const DeviceTensor>> outputs;
+  Recording copies_out(device_, {});
+  copies_out.barrier(Stage::compute, Stage::transfer);
+  for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
+    const Port& port = program_->outputs[i];
+    outputs.push_back(std::make_shared<const DeviceTensor>(device_, port.dtype, port.shape));
+    if (memory_.outputs()[i].bytes != 0) copies_out.copy(memory_.outputs()[i].device, outputs.back()->range());
+  }
+  copies_out.barrier(Stage::transfer, Stage::host | Stage::transfer);
+  copies_out.finish();
+  place_inputs(inputs);
+  timeline_.submit(*bare_);
+  timeline_.submit(copies_out);
+  timeline_.wait();
+  return outputs;
+}
+
 std::optional<std::uint64_t> Executor::gpu_nanoseconds() const {
   const std::vector<std::uint64_t> times = recording_.timestamps();
   return times.size() == 2 ? std::optional(times[1]) : std::nullopt;
@@ -101,7 +154,8 @@ std::vector<std::uint64_t> Executor::run_resident(std::size_t count) {
 
 std::vector<std::uint64_t> Executor::profile() {
   if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
-  if (!profile_) profile_.emplace(record(device_, *program_, memory_, pipelines_, Timing::each_dispatch));
+  if (!profile_)
+    profile_.emplace(record(device_, *program_, memory_, pipelines_, Timing::each_dispatch, Ports::host));
   timeline_.submit(*profile_);
   timeline_.wait();
   const std::vector<std::uint64_t> times = profile_->timestamps();

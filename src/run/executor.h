@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "program/program.h"
+#include "run/device_tensor.h"
 #include "run/program_memory.h"
 #include "run/resident_constants.h"
 #include "vulkan/device.h"
@@ -37,6 +39,11 @@ class Executor {
   void submit(std::span<const std::span<const std::byte>> inputs);
   void wait(std::span<const std::span<std::byte>> outputs);
 
+  /// One run whose results stay on the device. An input is bytes of the host, or a tensor that is on this device
+  /// already.
+  using Input = std::variant<std::span<const std::byte>, const DeviceTensor*>;
+  std::vector<std::shared_ptr<const DeviceTensor>> run_on_device(std::span<const Input> inputs);
+
   /// Time on the device of the last run, copies from and to staging included; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
@@ -56,13 +63,15 @@ class Executor {
   [[nodiscard]] std::uint64_t device_bytes() const noexcept { return memory_.device_bytes(); }
 
  private:
+  void place_inputs(std::span<const Input> inputs);
+
   VulkanDevice device_;
   std::shared_ptr<ResidentConstants> constants_;
   std::shared_ptr<const Program> program_;
   std::vector<std::shared_ptr<const Pipeline>> pipelines_;
   ProgramMemory memory_;
   Recording recording_;
-  std::optional<Recording> profile_;
+  std::optional<Recording> profile_, bare_, copies_in_;
   bool submitted_ = false;
   Timeline timeline_;  // last: it waits for the work that uses all the rest
 };

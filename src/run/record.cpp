@@ -81,10 +81,10 @@ std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& 
 }
 
 Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
-                 std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing) {
+                 std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing, Ports ports) {
   Recording recording(device, size_of(program, pipelines, timing));
   if (timing == Timing::whole_run) recording.timestamp();
-  record_inputs(recording, memory);
+  if (ports == Ports::host) record_inputs(recording, memory);
   if (timing == Timing::each_dispatch) recording.timestamp();
   for (const Step& step : program.steps) {
     const auto* dispatch = std::get_if<Dispatch>(&step);
@@ -101,7 +101,7 @@ Recording record(const VulkanDevice& device, const Program& program, const Progr
       recording.timestamp();
     }
   }
-  record_outputs(recording, memory);
+  if (ports == Ports::host) record_outputs(recording, memory);
   if (timing == Timing::whole_run) recording.timestamp();
   recording.finish();
   return recording;

@@ -19,8 +19,13 @@ enum class Timing : std::uint8_t {
 /// The pipelines of `program`, in its order. An Error names the node that needs the one that failed.
 std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& device, const Program& program);
 
-/// Records one run of `program`: copies of staged inputs, its steps, copies of outputs for the host.
+enum class Ports : std::uint8_t {
+  host,    ///< copies of staged inputs before, of outputs for the host after
+  device,  ///< no copies
+};
+
+/// Records one run of `program`.
 Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
-                 std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing);
+                 std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing, Ports ports);
 
 }  // namespace lapilli

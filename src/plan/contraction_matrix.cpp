@@ -70,7 +70,7 @@ struct MatrixChoice {
 };
 
 // Microseconds that a choice takes on an H200, to 17 %: fitted to 2,000 measured choices of ResNet-50's layers, of
-// which it picks ones that take 4 % more than the best. Other devices differ by factors that choices have in common.
+// which it picks ones that take 6 % more than the best. Other devices differ by factors that choices have in common.
 double estimate(const Contraction& contraction, const MatrixChoice& choice, const DeviceTraits& traits,
                 const SymbolValues& sizes) {
   const MatrixTile& tile = choice.tile;

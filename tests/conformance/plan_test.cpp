@@ -76,13 +76,13 @@ TEST_P(SuitePlan, IsValidForEveryModel) {
   EXPECT_GT(planned, cases.size() / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, SuitePlan,
-    ::testing::Values(PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"},
-                      PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
-                      PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
-                      PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16, false}),
-    [](const auto& parameter) { return parameter.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, SuitePlan,
+                         ::testing::Values(PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"},
+                                           PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
+                                           PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
+                                           PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16,
+                                                    false}),
+                         [](const auto& parameter) { return parameter.param.name; });
 
 }  // namespace
 }  // namespace lapilli::conformance

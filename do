@@ -10,11 +10,11 @@ help() {
   demo [PHOTO ...]     build, classify two photos (or yours) on the GPU, draw the answer on them
   build                build the program (build/lapilli) and the library
   test [ARGUMENT ...]  build and run all tests; arguments go to ctest, such as -R vision
-  sanitize             build and run the tests of what runs on the host with address and undefined-behaviour sanitizers
+  sanitize             build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run them
   conformance [...]    run the conformance suite of ONNX and count what passes
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
-  lint [--deep]        check format and the rules of size and dependency; --deep adds clang-tidy, half an hour
-  fuzz [SECONDS]       feed damaged files to the readers, 60 seconds each
+  lint                 check format, defects (clang-tidy) and the rules of size and dependency
+  fuzz [SECONDS]       feed damaged files to the readers, for 60 seconds, with the same sanitizers
   help                 this text
 
 The first command on a fresh Debian 13 installs packages (packages.txt) and takes some minutes; later ones build only
@@ -150,7 +150,6 @@ command_demo() {
   say "The pictures with their captions are in build/demo"
 }
 
-# Sanitized tests run in their own build, those marked SLOW left out; the last summary is the one of all tests.
 command_test() {
   with_tests
   build
@@ -158,11 +157,17 @@ command_test() {
   ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error "$@"
 }
 
+# Fuzzers and sanitized tests share their objects, so both are built by Clang, which has libFuzzer.
+build_sanitized() { # TARGET
+  need build run test sanitize
+  say "Building with sanitizers in build-asan/ with $jobs jobs"
+  configure build-asan -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DLAPILLI_TESTS=ON -DLAPILLI_FUZZERS=ON \
+    -DLAPILLI_BENCHMARKS=OFF -DLAPILLI_SANITIZE=address,undefined
+  cmake --build build-asan -j "$jobs" --target "$1"
+}
+
 command_sanitize() {
-  with_tests
-  say "Building the tests with sanitizers in build-asan/"
-  configure build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON -DLAPILLI_SANITIZE=address,undefined
-  cmake --build build-asan -j "$jobs" --target lapilli_checked_tests
+  build_sanitized lapilli_checked_tests
   say "Testing with address and undefined-behaviour sanitizers"
   ctest --test-dir build-asan -L checked -j "$jobs" --output-on-failure --no-tests=error --quiet \
     --output-log build-asan/ctest.log || {
@@ -193,19 +198,28 @@ command_lint() {
 }
 
 command_fuzz() {
-  need build test fuzz
-  local seconds=${1:-60} fuzzer name
-  configure build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DLAPILLI_TESTS=ON \
-    -DLAPILLI_FUZZERS=ON -DLAPILLI_SANITIZE=address,undefined
-  cmake --build build-fuzz -j "$jobs" --target lapilli_fuzzers
-  for fuzzer in build-fuzz/fuzzers/*; do
-    [[ -x $fuzzer && -f $fuzzer ]] || continue
+  local seconds=${1:-60} fuzzer name process failed=
+  local -A names=()
+  build_sanitized lapilli_fuzzers
+  for fuzzer in build-asan/fuzzers/*_fuzz; do
     name=${fuzzer##*/}
     say "Fuzzing $name for $seconds s"
-    mkdir -p "build-fuzz/corpus/$name"
+    mkdir -p "build-asan/corpus/$name"
     "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="build-fuzz/$name-" "build-fuzz/corpus/$name" $(ls -d "tests/fuzz/corpus/$name" 2>/dev/null)
+      -artifact_prefix="build-asan/$name-" "build-asan/corpus/$name" "tests/fuzz/corpus/$name" \
+      >"build-asan/$name.log" 2>&1 &
+    names[$!]=$name
   done
+  for process in "${!names[@]}"; do
+    name=${names[$process]}
+    if wait "$process"; then
+      printf '%s: %s\n' "$name" "$(awk '/ cov: /{line = $0} END {print line}' "build-asan/$name.log")"
+    else
+      tail -n 60 "build-asan/$name.log" >&2
+      failed+=" $name"
+    fi
+  done
+  [[ -z $failed ]] || die "found something:$failed; the input lies in build-asan/"
 }
 
 case ${1:-help} in

@@ -14,12 +14,13 @@ add_library(lapilli_settings INTERFACE)
 target_compile_features(lapilli_settings INTERFACE cxx_std_23)
 target_include_directories(lapilli_settings INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(lapilli_settings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Werror)
-# The libraries instrumented for coverage, so that a fuzzer can steer by it.
-if(LAPILLI_FUZZERS)
-  target_compile_options(lapilli_settings INTERFACE -fsanitize=fuzzer-no-link)
+if(LAPILLI_FUZZERS AND NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  message(FATAL_ERROR "LAPILLI_FUZZERS needs Clang: -DCMAKE_CXX_COMPILER=clang++")
 endif()
+# Lines are all that a report shows of debug information, and half of the build would be spent on more.
 if(LAPILLI_SANITIZE)
   target_compile_options(lapilli_settings INTERFACE -fsanitize=${LAPILLI_SANITIZE} -fno-sanitize-recover=all
-                                                    -fno-omit-frame-pointer -g)
+                                                    -fno-omit-frame-pointer -O1 -g1)
+  target_compile_definitions(lapilli_settings INTERFACE _GLIBCXX_ASSERTIONS)
   target_link_options(lapilli_settings INTERFACE -fsanitize=${LAPILLI_SANITIZE})
 endif()

@@ -1,17 +1,10 @@
 #!/usr/bin/env bash
 # The rules that a machine can check: format, sizes, directions of dependency, defects.
-#   tools/lint.sh [--deep] BUILD_FOLDER     the folder holds compile_commands.json
-# clang-tidy takes half an hour for the whole tree on two cores, so it needs --deep.
+#   tools/lint.sh BUILD_FOLDER     the folder holds compile_commands.json, and has been built
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-checks=-clang-analyzer-*
-deep=
-if [[ ${1:-} == --deep ]]; then
-  deep=1
-  shift
-fi
-build=${1:?usage: tools/lint.sh [--deep] BUILD_FOLDER}
+build=${1:?usage: tools/lint.sh BUILD_FOLDER}
 longest_file=600
 longest_function=80 # .clang-tidy has it for C++, this script for Bash
 
@@ -114,13 +107,13 @@ check_defects() {
   ((${#todo[@]})) || return 0
   echo "clang-tidy: $((${#todo[@]} / 2)) files"
   printf '%s\n' "${todo[@]}" | xargs -P "$(nproc)" -n 2 bash -c '
-    output=$(clang-tidy-22 -p "$0" --quiet --checks="$1" "$4" 2>/dev/null) || { printf "%s\n" "$output"; exit 1; }
-    touch "$2/$3"' "$build" "$checks" "$cache" || complain "clang-tidy found the above"
+    output=$(clang-tidy-22 -p "$0" --quiet "$3" 2>/dev/null) || { printf "%s\n" "$output"; exit 1; }
+    touch "$1/$2"' "$build" "$cache" || complain "clang-tidy found the above"
 }
 
 defect_keys() { # "KEY FILE" for each file that is compiled
   local file headers settings
-  settings=$(clang-tidy-22 --version | sha256sum)$(sha256sum <.clang-tidy)$checks
+  settings=$(clang-tidy-22 --version | sha256sum)$(sha256sum <.clang-tidy)
   # ccache may have made the paths relative to the build folder.
   ninja -C "$build" -t deps | awk -v top="$PWD/" '
     {path = $1; sub(/^\.\.\//, "", path); if (index(path, top) == 1) path = substr(path, length(top) + 1)}
@@ -139,7 +132,7 @@ check_sizes
 check_leftovers
 check_dependencies
 check_format
-if [[ -n $deep ]]; then check_defects; fi
+check_defects
 if ((failures)); then
   echo "lint: $failures complaints"
   exit 1

@@ -151,7 +151,7 @@ struct Context::State {
   }
 
   std::vector<Value> run_in_parts(std::span<const Value> inputs) {
-    Model::State& state = *model.state_;
+    const Model::State& state = *model.state_;
     state.network.check_inputs(inputs);
     if (!flow) {
       flow =
@@ -177,7 +177,7 @@ Context& Context::operator=(Context&&) noexcept = default;
 Context::~Context() = default;
 
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
-  Model::State& model = *state_->model.state_;
+  const Model::State& model = *state_->model.state_;
   Executor* executor = model.in_parts ? nullptr : state_->executor_for(model.network.sizes_of(inputs));
   std::vector<Tensor> outputs;
   if (executor == nullptr) {

@@ -35,14 +35,14 @@ class HostCall {
   [[nodiscard]] static bool boolean_of(const Tensor& tensor);
 
   template <class T>
-  [[nodiscard]] T attribute(std::string_view name, T otherwise) const {
+  [[nodiscard]] T attribute(std::string_view name, const T& otherwise) const {
     const T* value = node_.find<T>(name);
-    return value != nullptr ? *value : std::move(otherwise);
+    return value != nullptr ? *value : otherwise;
   }
   /// Throws Error (invalid_model) when the node does not have it.
   [[nodiscard]] const onnx::Graph& graph(std::string_view name) const;
 
-  std::vector<Value> run(const onnx::Graph& graph, std::vector<Value> inputs) const {
+  [[nodiscard]] std::vector<Value> run(const onnx::Graph& graph, std::vector<Value> inputs) const {
     return run_graph_(graph, std::move(inputs));
   }
 

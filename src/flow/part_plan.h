@@ -50,8 +50,9 @@ class PartPlans {
  private:
   using Known =
       std::map<std::string, int, std::less<>>;  // 1: elements as symbols where they are few, 2: as constants
-  std::shared_ptr<const PartPlan> make(const Scope& scope, std::size_t first, Known& known) const;
-  std::shared_ptr<const PartPlan> try_to_make(const Scope& scope, std::size_t first, const Known& known) const;
+  [[nodiscard]] std::shared_ptr<const PartPlan> make(const Scope& scope, std::size_t first, Known& known) const;
+  [[nodiscard]] std::shared_ptr<const PartPlan> try_to_make(const Scope& scope, std::size_t first,
+                                                            const Known& known) const;
 
   struct Entry {
     Known known;

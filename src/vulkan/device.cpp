@@ -91,9 +91,9 @@ VulkanDevice VulkanDevice::wrap(const ExternalDevice& external, const DeviceOpti
 }
 
 ExternalDevice VulkanDevice::lend() const {
-  const VkInstance instance = *state_->instance->handle();
-  const VkPhysicalDevice physical_device = *state_->physical_device;
-  const VkDevice device = *state_->device;
+  const vk::Instance instance = *state_->instance->handle();
+  const vk::PhysicalDevice physical_device = *state_->physical_device;
+  const vk::Device device = *state_->device;
   const LentDevice enabled{state_->plan.queue_family, Instance::api_version, state_->plan.extensions,
                            state_->plan.features};
   return {instance, physical_device, device, state_->queue, enabled, state_->queue_mutex};

@@ -7,8 +7,8 @@
 #include "base/comparison.h"
 #include "base/failure.h"
 #include "base/text.h"
+#include "conformance/data_set.h"
 #include "import/onnx/reader.h"
-#include "import/onnx/value.h"
 
 namespace lapilli::conformance {
 namespace {
@@ -21,36 +21,6 @@ double tolerance_for(const TestCase& test, Precision precision, DType reference)
   if (reference == DType::float16) return std::max(wanted, 1e-3);
   if (reference == DType::bfloat16) return std::max(wanted, 4e-3);
   return wanted;
-}
-
-Value to_value(const onnx::Value& value, DType declared) {
-  if (const auto* tensor = std::get_if<Tensor>(&value.content)) {
-    // NumPy has no bfloat16, so the suite's files hold its bits as uint16.
-    const bool bits_of_bfloat16 = declared == DType::bfloat16 && tensor->dtype() == DType::uint16;
-    if (!bits_of_bfloat16) return *tensor;
-    return Tensor::view(DType::bfloat16, tensor->shape(), tensor->bytes(), std::make_shared<Tensor>(*tensor));
-  }
-  if (const auto* optional = std::get_if<onnx::Optional>(&value.content)) {
-    return optional->element.empty() ? Value() : to_value(optional->element.front(), declared);
-  }
-  if (const auto* sequence = std::get_if<onnx::Sequence>(&value.content)) {
-    std::vector<Value> elements;
-    for (const onnx::Value& element : sequence->elements) elements.push_back(to_value(element, declared));
-    return Value::sequence(std::move(elements));
-  }
-  fail(ErrorCode::unsupported, "'{}' is a map, which is not supported yet", value.name);
-}
-
-Value read_file(const fs::path& path, const onnx::ValueInfo& info) {
-  return to_value(onnx::read_value(path, info.type), info.type.dtype);
-}
-
-std::vector<onnx::ValueInfo> inputs_of(const onnx::Model& model) {
-  std::vector<onnx::ValueInfo> inputs;
-  for (const onnx::ValueInfo& info : model.graph.inputs) {
-    if (!model.graph.initializers.contains(info.name)) inputs.push_back(info);
-  }
-  return inputs;
 }
 
 // As the runner of ONNX's backend tests makes them: i / count, computed in float64.
@@ -83,10 +53,7 @@ class CaseRun {
 
  private:
   void run_data_set(const fs::path& folder) {
-    std::vector<Value> inputs;
-    for (const onnx::ValueInfo& info : inputs_of(file_)) {
-      inputs.push_back(read_file(folder / std::format("input_{}.pb", inputs.size()), info));
-    }
+    const std::vector<Value> inputs = read_inputs(file_, folder);
     std::vector<fs::path> outputs;
     for (std::size_t i = 0; i < file_.graph.outputs.size(); ++i)
       outputs.push_back(folder / std::format("output_{}.pb", i));
@@ -101,7 +68,7 @@ class CaseRun {
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
       const onnx::ValueInfo& info = file_.graph.outputs[i];
-      check_output(info.name, results[i], read_file(references[i], info));
+      check_output(info.name, results[i], read_data(references[i], info));
     }
   }
 

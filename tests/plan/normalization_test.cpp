@@ -120,7 +120,7 @@ TEST(Normalization, cuts_channels_into_groups) {
   }
   Assumptions assumptions({});
   const Fact fact = Fact::of(DType::float32, {1, 4, 2});
-  EXPECT_THROW(normalization(standard_score, {1, 2}, 0, 3)->infer({&fact, 1}, assumptions), Error);
+  EXPECT_THROW((void)normalization(standard_score, {1, 2}, 0, 3)->infer({&fact, 1}, assumptions), Error);
 }
 
 TEST(Normalization, writes_statistics_scale_and_bias) {

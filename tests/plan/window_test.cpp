@@ -91,7 +91,7 @@ TEST(Window, numbers_the_places_of_its_maxima) {
 }
 
 TEST(Window, refuses_what_makes_no_sense) {
-  const auto infer = [](OperatorPointer op, std::vector<std::int64_t> shape) {
+  const auto infer = [](const OperatorPointer& op, const std::vector<std::int64_t>& shape) {
     Assumptions assumptions({});
     const Fact fact = Fact::of(DType::float32, to_shape(shape));
     return op->infer({&fact, 1}, assumptions);

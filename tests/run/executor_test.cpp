@@ -34,7 +34,7 @@ struct Fixture {
   explicit Fixture(const DeviceOptions& options = quiet_options())
       : device(VulkanDevice::open(options)), constants(std::make_shared<ResidentConstants>(device)) {}
 
-  Executor executor(Program program) const {
+  [[nodiscard]] Executor executor(Program program) const {
     return {device, constants, std::make_shared<const Program>(std::move(program))};
   }
 

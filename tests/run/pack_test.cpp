@@ -62,7 +62,7 @@ void expect_as_defined(const std::vector<float>& values, const Packing& packing)
 }
 
 TEST(Pack, FollowsItsDefinition) {
-  const std::vector<float> values = random_values(4 * 5 * 6 * 7, 1);
+  const std::vector<float> values = random_values(std::size_t{4} * 5 * 6 * 7, 1);
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
     expect_as_defined(values, {dtype, {4, 5, 6, 7}, {4, 5, 6, 7}, {210, 42, 7, 1}, 0});  // as it is
     expect_as_defined(values, {dtype, {6, 7, 5, 8}, {6, 7, 5, 4}, {7, 1, 42, 210}, 0});  // OIHW to HWIO, O padded

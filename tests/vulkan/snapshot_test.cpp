@@ -17,8 +17,7 @@ TEST(Snapshot, SurvivesJson) {
 }
 
 TEST(Snapshot, IsReadFromALiveDevice) {
-  DeviceOptions options;
-  const std::vector<DeviceSnapshot> devices = VulkanDevice::list(options);
+  const std::vector<DeviceSnapshot> devices = VulkanDevice::list({});
   ASSERT_FALSE(devices.empty());
   for (const DeviceSnapshot& device : devices) {
     EXPECT_FALSE(device.name.empty());

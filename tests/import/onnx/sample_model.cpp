@@ -191,7 +191,7 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::filesystem::path TemporaryFolder::write(const std::filesystem::path& name, std::string_view content) const {
+std::filesystem::path TemporaryFolder::write(const std::filesystem::path& name, std::string_view content) {
   const std::filesystem::path file = path_ / name;
   std::filesystem::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << content;

@@ -94,7 +94,7 @@ class TemporaryFolder {
   ~TemporaryFolder();
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Writes a file in it and returns its path.
-  std::filesystem::path write(const std::filesystem::path& name, std::string_view content) const;
+  std::filesystem::path write(const std::filesystem::path& name, std::string_view content);
 
  private:
   std::filesystem::path path_;

@@ -155,7 +155,7 @@ TEST(OnnxTensor, RawDataIsNotCopied) {
 }
 
 TEST(OnnxTensor, ViewsKeepTheFileAlive) {
-  const TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto file =
       folder.write("model.onnx", model(graph({.nodes = {},
                                               .inputs = {},

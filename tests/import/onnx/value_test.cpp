@@ -20,7 +20,7 @@ TEST(OnnxValue, Tensors) {
   const Value value = read_as(three, Type::Kind::tensor);
   EXPECT_EQ(value.name, "three");
   EXPECT_EQ(std::get<Tensor>(value.content).elements<float>()[0], 3.0F);
-  const TemporaryFolder folder;
+  TemporaryFolder folder;
   const Value same = read_value(folder.write("input_0.pb", three.bytes()), type_of(Type::Kind::unknown));
   EXPECT_EQ(std::get<Tensor>(same.content).elements<float>()[0], 3.0F);
 }
@@ -52,7 +52,7 @@ TEST(OnnxValue, Maps) {
 }
 
 TEST(OnnxValue, ErrorsNameTheFile) {
-  const TemporaryFolder folder;
+  TemporaryFolder folder;
   const auto file = folder.write("bad.pb", tensor_header("t", proto::complex64, {1}).bytes());
   try {
     (void)read_value(file, type_of(Type::Kind::tensor));

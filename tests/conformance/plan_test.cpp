@@ -1,0 +1,88 @@
+// The whole way from each model of ONNX's suite to a Program that its judge accepts. No device is needed, so this is
+// also what shows the sanitizers all of the importer, the rewrites and the planner.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "api/network.h"
+#include "conformance/data_set.h"
+#include "conformance/expectations.h"
+#include "conformance/test_case.h"
+#include "lapilli/error.h"
+#include "plan/build.h"
+#include "plan/instantiate.h"
+#include "program/verify.h"
+#include "vulkan/device_plan.h"
+#include "vulkan/recorded_snapshots.h"
+
+namespace lapilli::conformance {
+namespace {
+
+struct PlanCase {
+  std::string name;
+  std::string device;
+  bool optimise = true;
+  Precision precision = Precision::float32;
+  bool all_types = true;  // the device has every type that the suite uses
+};
+
+// Nothing where not all inputs are tensors, so that the host has a part in the model.
+std::optional<SymbolValues> sizes_for(const Network& network, const TestCase& test) {
+  if (test.data_sets.empty()) return network.complete_sizes({});
+  std::vector<Tensor> tensors;
+  for (const Value& value : read_inputs(network.model(), test.data_sets.front())) {
+    if (!value.is_tensor()) return std::nullopt;
+    tensors.push_back(value.tensor());
+  }
+  return network.sizes_of(tensors);
+}
+
+/// Whether the model is one Program, and not one that the host runs part by part.
+bool plan(const TestCase& test, const ModelOptions& options, const DeviceTraits& traits) {
+  const Network network(test.model);
+  const std::optional<SymbolValues> sizes = sizes_for(network, test);
+  if (!sizes) return false;
+  Assumptions assumptions(*sizes);
+  const std::optional<Network::Built> built = network.build(assumptions, options);
+  if (!built) return false;
+  PlanOptions plan_options;
+  plan_options.precision = options.precision;
+  const Structure structure = build_structure(built->graph, assumptions, traits, plan_options);
+  verify(instantiate(structure, *sizes, traits).program, traits);
+  return true;
+}
+
+class SuitePlan : public ::testing::TestWithParam<PlanCase> {};
+
+TEST_P(SuitePlan, IsValidForEveryModel) {
+  const std::vector<TestCase> cases = find_cases(ONNX_TESTDATA);
+  const Expectations expectations = Expectations::read(CONFORMANCE_EXPECTED_FAILURES);
+  ModelOptions options;
+  options.optimise = GetParam().optimise;
+  options.precision = GetParam().precision;
+  const std::vector<std::string> modes{options.optimise ? "optimised" : "unoptimised",
+                                       options.precision == Precision::float32 ? "float32" : "float16"};
+  const DeviceTraits traits = make_device_plan(recorded_snapshot(GetParam().device), {}).traits;
+  std::size_t planned = 0;
+  for (const TestCase& test : cases) {
+    try {
+      planned += plan(test, options, traits) ? 1U : 0U;
+    } catch (const Error& error) {
+      const bool expected = expectations.find(test, modes) != nullptr ||
+                            (!GetParam().all_types && error.code() == ErrorCode::unsupported);
+      EXPECT_TRUE(expected && error.code() != ErrorCode::internal) << test.full_name() << ": " << error.what();
+    }
+  }
+  EXPECT_GT(planned, cases.size() / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SuitePlan,
+                         ::testing::Values(PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"},
+                                           PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
+                                           PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
+                                           PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16,
+                                                    false}),
+                         [](const auto& parameter) { return parameter.param.name; });
+
+}  // namespace
+}  // namespace lapilli::conformance

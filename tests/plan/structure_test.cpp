@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/contraction.h"
+#include "ops/movement.h"
 #include "ops/pointwise.h"
 #include "ops/window.h"
 #include "plan/build.h"
@@ -100,6 +101,35 @@ TEST(Structure, of_a_pooling_ends_where_its_last_window_falls_out) {
   // Heights differ in which class they belong to.
   EXPECT_GT(served, 0U);
   EXPECT_LT(served, 8U);
+}
+
+// Sizes as data: what Shape gives an exporter's arithmetic, which a kernel then adds to positions.
+TEST(Structure, writes_sizes_that_kernels_read) {
+  Graph graph;
+  Assumptions assumptions({{"b", 2}, {"h", 5}});
+  const Shape shape{b, h};
+  const ValueId input = graph.add_input("x", Fact::of(DType::int64, shape));
+  const ValueId known = graph.add_known("sizes", Fact::of_elements(DType::int64, {2}, {b * 3, h - 7}));
+  const OperatorPointer sum = make_pointwise(PointwiseFunction::add, DType::int64, 2);
+  const ValueId row = graph.add_node(std::make_shared<Reshape>(Shape{2, 1, 1}), {known}, {"row"}, {}, assumptions)[0];
+  graph.add_output(graph.add_node(sum, {input, row}, {"sum"}, {"y"}, assumptions)[0]);
+  const Structure structure = build_structure(graph, assumptions, test_device().traits(), {});
+  for (const SymbolValues& sizes : {SymbolValues{{"b", 2}, {"h", 5}}, SymbolValues{{"b", 3}, {"h", 9}}}) {
+    ASSERT_TRUE(guards_hold(structure.guards, sizes));
+    const std::int64_t rows = sizes.at("b"), columns = sizes.at("h");
+    auto program = std::make_shared<Program>(instantiate(structure, sizes, test_device().traits()).program);
+    verify(*program, test_device().traits());
+    const Tensor x = random_tensor(DType::int64, {rows, columns}, -100, 100);
+    Tensor result = Tensor::allocate(DType::int64, {2, rows, columns});
+    const std::array inputs{x.bytes()};
+    const std::array outputs{result.mutable_bytes()};
+    Executor(test_device(), std::make_shared<ResidentConstants>(test_device()), program).run(inputs, outputs);
+    std::vector<std::int64_t> expected;
+    for (const std::int64_t summand : {rows * 3, columns - 7}) {
+      for (const std::int64_t element : x.elements<std::int64_t>()) expected.push_back(element + summand);
+    }
+    EXPECT_EQ(integers_of(result), expected);
+  }
 }
 
 TEST(Structure, knows_which_sizes_matter) {

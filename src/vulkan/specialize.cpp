@@ -159,10 +159,11 @@ class Function {
         const bool ends = !block.ending.empty() || is_ending(opcode(instructions[i]));
         (ends ? block.ending : block.body).push_back(instructions[i++]);
       }
-      find_successors(block, constants);
+      find_successors(block);
       places_[block.label()] = blocks_.size();
       blocks_.push_back(std::move(block));
     }
+    decide(constants);
     reach();
   }
 
@@ -209,7 +210,7 @@ class Function {
  private:
   static bool is_ending(std::uint32_t op) { return op >= op_loop_merge && op <= op_unreachable && op != op_label; }
 
-  static void find_successors(Block& block, const Constants& constants) {
+  static void find_successors(Block& block) {
     const Words merge = block.ending.front(), last = block.ending.back();
     if (opcode(merge) == op_selection_merge) block.merges = {merge[1]};
     if (opcode(merge) == op_loop_merge) block.merges = {merge[1], merge[2]};
@@ -219,12 +220,34 @@ class Function {
       block.successors = {last[2]};
       for (std::size_t i = 4; i < last.size(); i += 2) block.successors.push_back(last[i]);
     }
-    if (opcode(merge) != op_selection_merge || opcode(last) != op_branch_conditional) return;
-    if (const auto condition = constants.find(last[1])) {
-      block.only_next = *condition != 0 ? last[2] : last[3];
-      block.successors = {*block.only_next};
-      block.merges.clear();
+  }
+
+  // Leaves of each selection with a known condition the branch that is taken.
+  void decide(const Constants& constants) {
+    const std::set<Id> left_early = find_early_exits();
+    for (Block& block : blocks_) {
+      const Words last = block.ending.back();
+      const bool selects =
+          opcode(block.ending.front()) == op_selection_merge && opcode(last) == op_branch_conditional;
+      if (!selects || left_early.contains(block.merges[0])) continue;
+      if (const auto condition = constants.find(last[1])) {
+        block.only_next = *condition != 0 ? last[2] : last[3];
+        block.successors = {*block.only_next};
+        block.merges.clear();
+      }
     }
+  }
+
+  // Where conditional branches go that are not the head of that selection: its merge has to stay for them.
+  [[nodiscard]] std::set<Id> find_early_exits() const {
+    std::set<Id> exits;
+    for (const Block& block : blocks_) {
+      if (block.successors.size() < 2) continue;
+      for (const Id next : block.successors) {
+        if (!std::ranges::contains(block.merges, next)) exits.insert(next);
+      }
+    }
+    return exits;
   }
 
   void reach() {
@@ -250,10 +273,14 @@ class Function {
   void write_phi(const Block& block, Words words, std::vector<std::uint32_t>& output) const {
     const std::size_t start = output.size();
     output.insert(output.end(), words.begin(), words.begin() + 3);
+    const auto from = predecessors_.find(block.label());
     for (std::size_t i = 3; i + 1 < words.size(); i += 2) {
-      const auto from = predecessors_.find(block.label());
-      if (from == predecessors_.end() || !from->second.contains(words[i + 1])) continue;
-      output.insert(output.end(), {words[i], words[i + 1]});
+      const auto named = named_by_.find(words[i + 1]);
+      if (from != predecessors_.end() && from->second.contains(words[i + 1])) {
+        output.insert(output.end(), {words[i], words[i + 1]});
+      } else if (named != named_by_.end() && named->second == block.label()) {
+        output.insert(output.end(), {words[2], words[i + 1]});  // nothing comes from there: any value will do
+      }
     }
     output[start] = static_cast<std::uint32_t>(output.size() - start) << 16U | op_phi;
   }

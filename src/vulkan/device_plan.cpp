@@ -143,7 +143,10 @@ void plan_limits(const DeviceSnapshot& snapshot, const DeviceRestrictions& restr
 }
 
 void plan_matrices(const DeviceSnapshot& snapshot, const DevicePlan& plan, DeviceTraits& traits) {
-  if (!std::ranges::contains(plan.features, "cooperativeMatrix")) return;
+  // Kernels that use matrices declare the memory model too.
+  for (const std::string_view feature : {"cooperativeMatrix", "vulkanMemoryModel"}) {
+    if (!std::ranges::contains(plan.features, feature)) return;
+  }
   for (const CooperativeMatrix& matrix : snapshot.cooperative_matrices) {
     const bool known = matrix.a != DType::undefined && matrix.b != DType::undefined && matrix.c != DType::undefined;
     if (!known || matrix.c != matrix.result || matrix.saturating || !matrix.subgroup_scope) continue;

@@ -5,6 +5,7 @@
 #include "vulkan/device_state.h"
 #include "vulkan/guard.h"
 #include "vulkan/pipeline_handles.h"
+#include "vulkan/specialize.h"
 
 namespace lapilli {
 namespace {
@@ -58,8 +59,8 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device, const Kerne
 
 vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& spec, const KernelModule& kernel,
                                  const vk::raii::PipelineLayout& layout) {
-  const vk::raii::ShaderModule module(device.device,
-                                      vk::ShaderModuleCreateInfo({}, kernel.spirv.size_bytes(), kernel.spirv.data()));
+  const std::vector<std::uint32_t> spirv = without_dead_branches(kernel.spirv, spec.specialization);
+  const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, 4 * spirv.size(), spirv.data()));
   std::vector<vk::SpecializationMapEntry> entries;
   for (std::uint32_t i = 0; i < spec.specialization.size(); ++i) entries.emplace_back(i, 4 * i, 4U);
   vk::SpecializationInfo specialization;

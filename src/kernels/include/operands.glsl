@@ -19,7 +19,7 @@
     case INT16: integers[to] = INTEGER(s16_##n[index]); break;                                   \
     case UINT8: integers[to] = INTEGER(u8_##n[index]); break;                                    \
     case UINT16: integers[to] = INTEGER(u16_##n[index]); break;                                  \
-    case BOOL: integers[to] = u8_##n[index] != uint8_t(0) ? INTEGER(1) : INTEGER(0); break;
+    case BOOL: integers[to] = uint(u8_##n[index]) != 0u ? INTEGER(1) : INTEGER(0); break;
 #define NARROW_STORES(n)                                                                         \
     case FLOAT16: f16_##n[index] = float16_t(reals[from]); break;                                \
     case BFLOAT16: u16_##n[index] = uint16_t(bfloat16_bits(reals[from])); break;                 \

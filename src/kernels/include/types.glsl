@@ -2,10 +2,10 @@
 #ifndef LAPILLI_TYPES
 #define LAPILLI_TYPES
 
+// Types of 8 and 16 bits are loaded, stored and converted, which needs no arithmetic of the device in them.
 #if LEVEL >= 1
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_8bit_storage : require
-#extension GL_EXT_shader_explicit_arithmetic_types : require
 #endif
 #if LEVEL >= 2
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require

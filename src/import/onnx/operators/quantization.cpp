@@ -1,6 +1,7 @@
 // Quantization: integers that stand for (integer - zero point) * scale.
 #include <array>
 #include <format>
+#include <memory>
 
 #include "import/onnx/operators/node_builder.h"
 
@@ -36,28 +37,56 @@ ValueId along_axis(NodeBuilder& node, ValueId value) {
   return node.reshape(value, std::move(shape));
 }
 
+// A chain over the input, the scale and, where there is one, the zero point. One node, so that what lies between its
+// steps is not rounded to float16 when intermediate results are.
+class QuantizationChain {
+ public:
+  explicit QuantizationChain(NodeBuilder& node) : node_(node) {
+    inputs_ = {node.input(0), along_axis(node, node.input(1))};
+    if (node.has_input(2)) inputs_.push_back(along_axis(node, node.input(2)));
+    chain_.input_count = static_cast<std::uint8_t>(inputs_.size());
+  }
+
+  [[nodiscard]] DType dtype() const { return node_.dtype(inputs_[1]); }
+  [[nodiscard]] bool has_zero_point() const { return inputs_.size() == 3; }
+  std::uint8_t number(double value) { return chain_.add(Immediate{dtype(), value, 0}); }
+  std::uint8_t step(PointwiseFunction function, std::array<std::uint8_t, 3> arguments) {
+    return chain_.add(function, dtype(), arguments);
+  }
+  /// Input `index` in the type of the scale.
+  std::uint8_t input(std::uint8_t index) {
+    return node_.dtype(inputs_[index]) == dtype() ? index : step(PointwiseFunction::cast, {index, 0, 0});
+  }
+  void finish(DType target) {
+    const auto last = static_cast<std::uint8_t>(chain_.first_step() + chain_.steps.size() - 1);
+    if (target != dtype()) chain_.add(PointwiseFunction::cast, target, {last, 0, 0});
+    node_.set_output(0, node_.add(std::make_shared<Pointwise>(std::move(chain_), target), std::move(inputs_)));
+  }
+
+ private:
+  NodeBuilder& node_;
+  std::vector<ValueId> inputs_;
+  PointwiseChain chain_;
+};
+
 void build_quantize(NodeBuilder& node) {
   const DType target = node.has_input(2) ? node.dtype(node.input(2)) : DType::uint8;
   const Range range = range_of(node, target);
-  const ValueId scale = along_axis(node, node.input(1));
-  ValueId value = node.pointwise(PointwiseFunction::divide, {node.cast(node.input(0), node.dtype(scale)), scale});
-  value = node.pointwise(PointwiseFunction::round, {value});
-  if (node.has_input(2)) {
-    const ValueId zero_point = node.cast(along_axis(node, node.input(2)), node.dtype(value));
-    value = node.pointwise(PointwiseFunction::add, {value, zero_point});
-  }
-  value = node.pointwise(PointwiseFunction::clamp, {value}, {Immediate::of(range.low), Immediate::of(range.high)});
-  node.set_output(0, node.cast(value, target));
+  QuantizationChain chain(node);
+  const std::uint8_t low = chain.number(range.low), high = chain.number(range.high);
+  std::uint8_t value = chain.step(PointwiseFunction::divide, {chain.input(0), 1, 0});
+  value = chain.step(PointwiseFunction::round, {value, 0, 0});
+  if (chain.has_zero_point()) value = chain.step(PointwiseFunction::add, {value, chain.input(2), 0});
+  chain.step(PointwiseFunction::clamp, {value, low, high});
+  chain.finish(target);
 }
 
 void build_dequantize(NodeBuilder& node) {
-  const ValueId scale = along_axis(node, node.input(1));
-  ValueId value = node.cast(node.input(0), node.dtype(scale));
-  if (node.has_input(2)) {
-    const ValueId zero_point = node.cast(along_axis(node, node.input(2)), node.dtype(scale));
-    value = node.pointwise(PointwiseFunction::subtract, {value, zero_point});
-  }
-  node.set_output(0, node.pointwise(PointwiseFunction::multiply, {value, scale}));
+  QuantizationChain chain(node);
+  std::uint8_t value = chain.input(0);
+  if (chain.has_zero_point()) value = chain.step(PointwiseFunction::subtract, {value, chain.input(2), 0});
+  chain.step(PointwiseFunction::multiply, {value, 1, 0});
+  chain.finish(chain.dtype());
 }
 
 constexpr std::array records{

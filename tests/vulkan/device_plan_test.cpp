@@ -33,7 +33,7 @@ TEST(DevicePlan, H200) {
   EXPECT_TRUE(plan.traits.cooperative_matrix);
   const MatrixShape half{16, 16, 16, DType::float16, DType::float16, DType::float32};
   EXPECT_NE(std::ranges::find(plan.traits.matrix_shapes, half), plan.traits.matrix_shapes.end());
-  EXPECT_EQ(plan.traits.matrix_shapes.size(), 5U);  // without the saturating one
+  EXPECT_EQ(plan.traits.matrix_shapes.size(), 11U);
   EXPECT_EQ(plan.traits.max_shared_memory, 49152U);
   EXPECT_EQ(plan.traits.compute_units, 132U);
   EXPECT_TRUE(plan.defects.empty());

@@ -87,8 +87,8 @@ Tensor move_elements(const Movement& movement, std::span<const Tensor> inputs, s
   const std::size_t width = bit_width(dtype) / 8;
   Tensor output = Tensor::allocate(dtype, {sizes.begin(), sizes.end()});
   std::byte* target = output.mutable_bytes().data();
-  if (movement.has_gaps() && movement.fill().defined()) {
-    const std::byte* fill = movement.fill().bytes().data();
+  if (const Tensor& element = inputs.size() > 1 ? inputs[1] : movement.fill(); movement.has_gaps() && element.defined()) {
+    const std::byte* fill = element.bytes().data();
     for (std::int64_t i = 0; i < output.element_count(); ++i)
       std::memcpy(target + static_cast<std::size_t>(i) * width, fill, width);
   }

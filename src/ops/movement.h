@@ -25,7 +25,8 @@ struct Region {
   std::vector<Dim> target_start;  ///< one a target axis
 };
 
-/// Operators that only move elements. Regions do not overlap in the target; what none of them writes is `fill`.
+/// Operators that only move elements. Regions do not overlap in the target; what none of them writes is `fill`, or the
+/// scalar that follows the input.
 class Movement : public Operator {
  public:
   [[nodiscard]] std::vector<Fact> infer(std::span<const Fact> inputs, Assumptions& assumptions) const final;
@@ -101,6 +102,7 @@ class Expand final : public Movement {
 enum class PadMode : std::uint8_t { constant, edge, reflect, wrap };
 
 /// before[i] elements in front of axis i and after[i] behind it. Negative counts are not for it: slice first.
+/// A constant is `fill`, or the scalar that is input 1.
 class Pad final : public Movement {
  public:
   Pad(PadMode mode, std::vector<Dim> before, std::vector<Dim> after, Tensor fill)

@@ -55,6 +55,9 @@ std::string Pad::attributes() const {
 
 Shape Pad::output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const {
   Shape shape = inputs[0].shape;
+  if (inputs.size() > 1 && (inputs[1].dtype != inputs[0].dtype || inputs[1].rank() != 0)) {
+    fail(ErrorCode::invalid_model, "{} is padded with {}", inputs[0].to_string(), inputs[1].to_string());
+  }
   if (before_.size() != shape.size() || after_.size() != shape.size()) {
     fail(ErrorCode::invalid_model, "{} pads for {}", before_.size() + after_.size(), inputs[0].to_string());
   }

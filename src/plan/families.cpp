@@ -5,11 +5,15 @@
 
 #include "base/failure.h"
 #include "ops/contraction.h"
+#include "ops/determinant.h"
 #include "ops/gather.h"
+#include "ops/grid_sampling.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
+#include "ops/region_pooling.h"
+#include "ops/sampling.h"
 #include "ops/scatter.h"
 #include "ops/window.h"
 
@@ -33,6 +37,10 @@ const auto& family_table() {
       Family{typeid(Gather), follow_inputs, emit_gather},
       Family{typeid(GatherElements), follow_inputs, emit_gather},
       Family{typeid(GatherTuples), follow_inputs, emit_gather},
+      Family{typeid(Sampling), choose_sampling_layouts, emit_sampling},
+      Family{typeid(GridSampling), choose_grid_sampling_layouts, emit_grid_sampling},
+      Family{typeid(RegionPooling), choose_region_pooling_layouts, emit_region_pooling},
+      Family{typeid(Determinant), require_row_major, emit_determinant},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
   };
   return table;

@@ -56,6 +56,13 @@ void emit_gather(const Node& node, Emission& emission);
 void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
+void emit_sampling(const Node& node, Emission& emission);
+LayoutChoice choose_sampling_layouts(const LayoutQuery& query);
+void emit_grid_sampling(const Node& node, Emission& emission);
+LayoutChoice choose_grid_sampling_layouts(const LayoutQuery& query);
+void emit_region_pooling(const Node& node, Emission& emission);
+LayoutChoice choose_region_pooling_layouts(const LayoutQuery& query);
+void emit_determinant(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);
 void emit_extreme_index(const Node& node, Emission& emission);
 

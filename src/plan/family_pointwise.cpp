@@ -32,6 +32,16 @@ std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, con
   return emit_loop_nest(std::move(nest), emission);
 }
 
+// Writes one element of device memory to every element of a value.
+std::uint32_t emit_broadcast(const Placement& source, const Placement& target, std::span<const Dim> shape,
+                             Emission& emission) {
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.output = {target.storage, target.dtype, target.offset, target.strides};
+  nest.inputs.push_back({source.storage, source.dtype, source.offset, std::vector<Dim>(shape.size(), Dim(0))});
+  return emit_loop_nest(std::move(nest), emission);
+}
+
 }  // namespace
 
 void emit_pointwise(const Node& node, Emission& emission) {
@@ -72,7 +82,11 @@ void emit_movement(const Node& node, Emission& emission) {
   const std::vector<Fact> facts = graph.input_facts(node);
   const Placement output = emission.placement(node.outputs[0]);
   std::vector<std::uint32_t> after;
-  if (op.has_gaps()) after.push_back(emit_fill(output, graph.fact(node.outputs[0]).shape, op.fill(), emission));
+  const Shape& shape = graph.fact(node.outputs[0]).shape;
+  if (op.has_gaps()) {
+    after.push_back(node.inputs.size() > 1 ? emit_broadcast(emission.placement(node.inputs[1]), output, shape, emission)
+                                           : emit_fill(output, shape, op.fill(), emission));
+  }
   for (const Region& region : op.regions(facts, emission.assumptions())) {
     LoopNest nest;
     for (const RegionLoop& loop : region.loops) nest.sizes.push_back(loop.size);

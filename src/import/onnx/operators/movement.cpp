@@ -150,12 +150,12 @@ PadMode pad_mode(NodeBuilder& node) {
   node.fail_model(std::format("mode '{}' is none of constant, edge, reflect, wrap", mode));
 }
 
-Tensor pad_value(NodeBuilder& node) {
+// The value to pad with, a scalar; nothing for zero.
+std::optional<ValueId> pad_value(NodeBuilder& node) {
   const DType dtype = node.dtype(node.input(0));
-  if (node.opset() >= 11) return node.has_input(2) ? node.constant(2).reshaped({}) : Tensor();
+  if (node.opset() >= 11) return node.has_input(2) ? std::optional(node.reshape(node.input(2), {})) : std::nullopt;
   const std::array value{node.real("value", 0.0F)};
-  const ValueId constant = node.cast(node.constant(Tensor::of<float>(DType::float32, {}, value)), dtype);
-  return node.fact(constant).constant;
+  return node.cast(node.constant(Tensor::of<float>(DType::float32, {}, value)), dtype);
 }
 
 // Negative pads cut, and what is cut is cut first.
@@ -188,9 +188,12 @@ void build_pad(NodeBuilder& node) {
     cuts = cuts || cuts_front || cuts_back;
   }
   if (cuts) value = node.add(std::make_shared<Slice>(cut.start, cut.size, cut.step), {value});
-  node.set_output(
-      0,
-      node.add(std::make_shared<Pad>(pad_mode(node), std::move(before), std::move(after), pad_value(node)), {value}));
+  const PadMode mode = pad_mode(node);
+  const std::optional<ValueId> fill = mode == PadMode::constant ? pad_value(node) : std::nullopt;
+  const Tensor known = fill ? node.fact(*fill).constant : Tensor();
+  std::vector<ValueId> inputs{value};
+  if (fill && !known.defined()) inputs.push_back(*fill);
+  node.set_output(0, node.add(std::make_shared<Pad>(mode, std::move(before), std::move(after), known), std::move(inputs)));
 }
 
 ValueId permute(NodeBuilder& node, ValueId value, Shape split, std::vector<int> permutation, Shape merged) {

@@ -112,5 +112,7 @@ std::span<const OperatorRecord> reduction_operators();
 std::span<const OperatorRecord> normalization_operators();
 std::span<const OperatorRecord> gather_operators();
 std::span<const OperatorRecord> quantization_operators();
+std::span<const OperatorRecord> sampling_operators();
+std::span<const OperatorRecord> geometry_operators();
 
 }  // namespace lapilli::onnx

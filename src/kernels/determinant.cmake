@@ -1,0 +1,1 @@
+lapilli_kernel(determinant SOURCE determinant.comp LEVELS narrow float64)

@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <bit>
+
+#include "ops/sampling.h"
+#include "plan/families.h"
+#include "plan/rows.h"
+
+namespace lapilli {
+namespace {
+
+constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
+
+// Words of a table's row: the first element, then the weights.
+Dim row_words(const Sampling& op, const SamplingAxis& axis) {
+  return op.sampling().kernel == SamplingKernel::nearest ? Dim(1) : op.taps(axis) + Dim(1);
+}
+
+std::uint32_t choose_invocations(const DeviceTraits& traits) {
+  return traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
+}
+
+// The table made on the host, where all that it depends on is known and it is not large.
+std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Graph& graph) {
+  const SamplingAttributes& sampling = op.sampling();
+  constexpr std::int64_t most_words = std::int64_t{1} << 20U;
+  if (sampling.crop && !graph.is_constant(node.inputs[1])) return std::nullopt;
+  const Tensor aligned = sampling.crop ? graph.fact(node.inputs[1]).constant.aligned() : Tensor();
+  const std::span<const float> region = sampling.crop ? aligned.elements<float>() : std::span<const float>();
+  std::vector<std::int32_t> words;
+  for (std::size_t i = 0; i < sampling.axes.size(); ++i) {
+    const SamplingAxis& axis = sampling.axes[i];
+    const auto extent = graph.fact(node.inputs[0]).shape[static_cast<std::size_t>(axis.axis)].constant();
+    const std::array numbers{axis.size, axis.step, axis.begin, axis.divisor, axis.spread, axis.spread_divisor};
+    if (!extent || !to_numbers(numbers)) return std::nullopt;
+    const auto size = (axis.size * row_words(op, axis)).constant();
+    if (!size || *axis.size.constant() > most_words || *size > most_words) return std::nullopt;
+    const SamplingTable table = op.table(i, *extent, region);
+    for (std::size_t row = 0; row < table.first.size(); ++row) {
+      words.push_back(table.first[row]);
+      if (table.weights.empty()) continue;
+      for (std::size_t tap = 0; tap < static_cast<std::size_t>(table.taps); ++tap) {
+        words.push_back(std::bit_cast<std::int32_t>(table.weights[row * static_cast<std::size_t>(table.taps) + tap]));
+      }
+    }
+  }
+  return Tensor::of<std::int32_t>(DType::int32, {static_cast<std::int64_t>(words.size())}, words);
+}
+
+// One axis of the table, made on the device from the sizes of the run.
+void emit_table(const Sampling& op, const Node& node, std::size_t index, const Dim& first_row, StorageId table,
+                Emission& emission) {
+  const SamplingAttributes& sampling = op.sampling();
+  const SamplingAxis& axis = sampling.axes[index];
+  const std::uint32_t invocations = choose_invocations(emission.traits());
+  SymbolicDispatch dispatch;
+  dispatch.kernel = "sampling_table";
+  dispatch.specialization = {invocations, static_cast<std::uint32_t>(sampling.kernel),
+                             static_cast<std::uint32_t>(axis.rounding), sampling.exclude_outside ? 1U : 0U,
+                             sampling.crop ? 1U : 0U};
+  dispatch.bindings.push_back({table, Access::write});
+  ParameterWriter parameters;
+  parameters.value(axis.size).value(first_row).value(row_words(op, axis));
+  parameters.value(axis.step).value(axis.begin).value(axis.divisor);
+  parameters.value(emission.graph().fact(node.inputs[0]).shape[static_cast<std::size_t>(axis.axis)]);
+  parameters.value(op.taps(axis)).value(sampling.antialias ? axis.spread : Dim(1));
+  parameters.value(sampling.antialias ? axis.spread_divisor : Dim(1)).real(sampling.cubic_coefficient);
+  if (sampling.crop) {
+    const Placement& region = emission.placement(node.inputs[1]);
+    for (const std::size_t at : {index, index + sampling.axes.size()}) {
+      parameters.value(region.offset + Dim(static_cast<std::int64_t>(at)) * region.strides[0]);
+    }
+    dispatch.bindings.push_back({region.storage, Access::read});
+  } else {
+    dispatch.bindings.push_back(dispatch.bindings.back());
+  }
+  dispatch.parameters = parameters.take();
+  dispatch.groups = Dim::ceil_divide(axis.size, std::int64_t{invocations});
+  emission.add_dispatch(std::move(dispatch));
+}
+
+StorageId place_table(const Sampling& op, const Node& node, Emission& emission) {
+  if (const auto table = known_table(op, node, emission.graph())) {
+    return emission.add_constant(*table, {DType::int32, table->shape(), table->shape(), {1}, 0});
+  }
+  Dim words = 0;
+  for (const SamplingAxis& axis : op.sampling().axes) words = words + axis.size * row_words(op, axis);
+  const StorageId table = emission.add_storage({SegmentKind::arena, words * Dim(4), std::nullopt});
+  Dim first_row = 0;
+  for (std::size_t i = 0; i < op.sampling().axes.size(); ++i) {
+    emit_table(op, node, i, first_row, table, emission);
+    first_row = first_row + op.sampling().axes[i].size * row_words(op, op.sampling().axes[i]);
+  }
+  return table;
+}
+
+// Output, source, epilogue, and a row of the table for each axis.
+LoopNest sampling_nest(const Sampling& op, const Node& node, Emission& emission) {
+  LoopNest nest;
+  nest.sizes = emission.graph().fact(node.outputs[0]).shape;
+  nest.output = placed_operand(emission.placement(node.outputs[0]));
+  nest.inputs = {placed_operand(emission.placement(node.inputs[0]))};
+  const std::vector<NestOperand> operands = epilogue_operands(op, node, emission);
+  nest.inputs.insert(nest.inputs.end(), operands.begin(), operands.end());
+  Dim first_row = 0;
+  for (const SamplingAxis& axis : op.sampling().axes) {
+    const auto at = static_cast<std::size_t>(axis.axis);
+    nest.inputs[0].strides[at] = 0;
+    NestOperand row{{}, DType::undefined, first_row, std::vector<Dim>(nest.sizes.size(), Dim(0))};
+    row.strides[at] = row_words(op, axis);
+    nest.inputs.push_back(std::move(row));
+    first_row = first_row + axis.size * row_words(op, axis);
+  }
+  return nest;
+}
+
+void write_axes(const Sampling& op, const Node& node, Emission& emission, ParameterWriter& parameters) {
+  const Shape& shape = emission.graph().fact(node.inputs[0]).shape;
+  const Placement& source = emission.placement(node.inputs[0]);
+  for (const SamplingAxis& axis : op.sampling().axes) {
+    const auto at = static_cast<std::size_t>(axis.axis);
+    parameters.value(shape[at]).value(source.strides[at]).value(op.taps(axis));
+  }
+}
+
+// Elements along each axis as the kernel's constant; 0 where only the run knows.
+std::uint32_t tap_constant(const SamplingAttributes& sampling) {
+  if (sampling.antialias) return 0;
+  return sampling.kernel == SamplingKernel::nearest ? 1 : sampling.kernel == SamplingKernel::linear ? 2 : 4;
+}
+
+}  // namespace
+
+void emit_sampling(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const Sampling&>(*node.op);
+  const StorageId table = place_table(op, node, emission);
+  LoopNest nest = sampling_nest(op, node, emission);
+  const Dim count = element_count(nest.sizes);
+  simplify_loops(nest, emission.assumptions().sizes());
+
+  const std::size_t operand_count = node.inputs.size() - op.own_input_count();
+  const auto bound = std::span(nest.inputs).first(1 + operand_count), operands = bound.subspan(1);
+  std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
+  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
+  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
+  const std::uint32_t invocations = choose_invocations(emission.traits());
+
+  SymbolicDispatch dispatch;
+  dispatch.kernel = "sampling";
+  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
+  dispatch.specialization = {invocations,
+                             static_cast<std::uint32_t>(nest.sizes.size()),
+                             static_cast<std::uint32_t>(op.sampling().axes.size()),
+                             tap_constant(op.sampling()),
+                             static_cast<std::uint32_t>(nest.inputs[0].dtype),
+                             static_cast<std::uint32_t>(nest.output.dtype),
+                             static_cast<std::uint32_t>(operand_count),
+                             packed_dtypes(operands)};
+  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+  dispatch.bindings.push_back({nest.output.storage, Access::write});
+  for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+  dispatch.bindings.push_back({table, Access::read});
+
+  ParameterWriter parameters;
+  parameters.value(count).real(op.sampling().extrapolation);
+  write_operand(nest.output, parameters);
+  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
+  write_axes(op, node, emission, parameters);
+  write_divisors(nest.sizes, parameters);
+  dispatch.parameters = parameters.take();
+  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
+  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
+  emission.add_dispatch(std::move(dispatch));
+}
+
+LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {
+  LayoutChoice choice{{{}}, {query.inputs[0]}};
+  const auto& op = static_cast<const Sampling&>(*query.node.op);
+  if (op.sampling().crop) choice.inputs.push_back({Layout::row_major(1), DType::float32});
+  return choice;
+}
+
+}  // namespace lapilli

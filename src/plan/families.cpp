@@ -9,6 +9,7 @@
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
+#include "ops/range.h"
 #include "ops/reduction.h"
 #include "ops/scatter.h"
 #include "ops/window.h"
@@ -34,6 +35,7 @@ const auto& family_table() {
       Family{typeid(GatherElements), follow_inputs, emit_gather},
       Family{typeid(GatherTuples), follow_inputs, emit_gather},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
+      Family{typeid(Range), follow_inputs, emit_range},
   };
   return table;
 }

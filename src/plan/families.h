@@ -57,6 +57,7 @@ void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);
+void emit_range(const Node& node, Emission& emission);
 void emit_extreme_index(const Node& node, Emission& emission);
 
 /// A strided copy between two placements of the same shape, converting the type.

@@ -11,7 +11,9 @@
 #include "ops/pointwise.h"
 #include "ops/range.h"
 #include "ops/reduction.h"
+#include "ops/scan.h"
 #include "ops/scatter.h"
+#include "ops/sort.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -36,6 +38,9 @@ const auto& family_table() {
       Family{typeid(GatherTuples), follow_inputs, emit_gather},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
+      Family{typeid(Scan), follow_inputs, emit_scan},
+      Family{typeid(Sort), follow_inputs, emit_sort},
+      Family{typeid(Search), follow_inputs, emit_search},
   };
   return table;
 }

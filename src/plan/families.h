@@ -57,6 +57,11 @@ void emit_scatter(const Node& node, Emission& emission);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);
+void emit_scan(const Node& node, Emission& emission);
+void emit_sort(const Node& node, Emission& emission);
+void emit_search(const Node& node, Emission& emission);
+void emit_random(const Node& node, Emission& emission);
+void emit_suppression(const Node& node, Emission& emission);
 void emit_range(const Node& node, Emission& emission);
 void emit_extreme_index(const Node& node, Emission& emission);
 

@@ -9,6 +9,7 @@
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
+#include "ops/random.h"
 #include "ops/range.h"
 #include "ops/reduction.h"
 #include "ops/scan.h"
@@ -41,6 +42,7 @@ const auto& family_table() {
       Family{typeid(Scan), follow_inputs, emit_scan},
       Family{typeid(Sort), follow_inputs, emit_sort},
       Family{typeid(Search), follow_inputs, emit_search},
+      Family{typeid(Random), follow_inputs, emit_random},
   };
   return table;
 }

@@ -55,9 +55,10 @@ void join() {
     doubles[0] = FUNCTION_CODE == F_identity ? doubles[1] : double_step(FUNCTION_CODE, doubles[0], doubles[1], 0.0LF);
 #endif
   } else {
+    const bool natural = is_unsigned(OUTPUT_DTYPE);
     integers[0] = FUNCTION_CODE == F_identity
                       ? integers[1]
-                      : integer_step(FUNCTION_CODE, is_unsigned(OUTPUT_DTYPE), integers[0], integers[1], INTEGER(0));
+                      : narrow(OUTPUT_DTYPE, integer_step(FUNCTION_CODE, natural, integers[0], integers[1], INTEGER(0)));
   }
 }
 

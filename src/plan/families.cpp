@@ -11,10 +11,14 @@
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
+#include "ops/random.h"
+#include "ops/range.h"
 #include "ops/reduction.h"
 #include "ops/region_pooling.h"
 #include "ops/sampling.h"
+#include "ops/scan.h"
 #include "ops/scatter.h"
+#include "ops/sort.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -42,6 +46,11 @@ const auto& family_table() {
       Family{typeid(RegionPooling), choose_region_pooling_layouts, emit_region_pooling},
       Family{typeid(Determinant), require_row_major, emit_determinant},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
+      Family{typeid(Range), follow_inputs, emit_range},
+      Family{typeid(Scan), follow_inputs, emit_scan},
+      Family{typeid(Sort), follow_inputs, emit_sort},
+      Family{typeid(Search), follow_inputs, emit_search},
+      Family{typeid(Random), follow_inputs, emit_random},
   };
   return table;
 }

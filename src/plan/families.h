@@ -64,6 +64,12 @@ void emit_region_pooling(const Node& node, Emission& emission);
 LayoutChoice choose_region_pooling_layouts(const LayoutQuery& query);
 void emit_determinant(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);
+void emit_scan(const Node& node, Emission& emission);
+void emit_sort(const Node& node, Emission& emission);
+void emit_search(const Node& node, Emission& emission);
+void emit_random(const Node& node, Emission& emission);
+void emit_suppression(const Node& node, Emission& emission);
+void emit_range(const Node& node, Emission& emission);
 void emit_extreme_index(const Node& node, Emission& emission);
 
 /// A strided copy between two placements of the same shape, converting the type.

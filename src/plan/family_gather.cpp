@@ -54,10 +54,6 @@ RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& ou
   return rows;
 }
 
-std::uint32_t choose_invocations(const DeviceTraits& traits) {
-  return traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
-}
-
 }  // namespace
 
 void emit_gather(const Node& node, Emission& emission) {

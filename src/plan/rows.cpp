@@ -101,6 +101,10 @@ NestOperand placed_operand(const Placement& placement) {
   return {placement.storage, placement.dtype, placement.offset, placement.strides};
 }
 
+std::uint32_t choose_invocations(const DeviceTraits& traits) {
+  return traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
+}
+
 KernelLevel level_of_all(std::span<const NestOperand> operands, KernelLevel level) {
   for (const NestOperand& operand : operands) level = std::max(level, level_of(operand.dtype));
   return level;

@@ -42,6 +42,9 @@ std::vector<NestOperand> epilogue_operands(const FusedOperator& op, const Node& 
 /// A placement under its own shape.
 NestOperand placed_operand(const Placement& placement);
 
+/// Invocations of a workgroup, for kernels with one element an invocation.
+std::uint32_t choose_invocations(const DeviceTraits& traits);
+
 /// The level that all of these types need.
 KernelLevel level_of_all(std::span<const NestOperand> operands, KernelLevel level);
 

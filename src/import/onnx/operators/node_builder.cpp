@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "ops/movement.h"
+#include "ops/range.h"
 
 namespace lapilli::onnx {
 
@@ -90,6 +91,19 @@ ValueId NodeBuilder::constant(Tensor tensor) { return graph_.add_constant("", st
 ValueId NodeBuilder::sizes(std::vector<Dim> elements) {
   const auto count = static_cast<std::int64_t>(elements.size());
   return graph_.add_known("", Fact::of_elements(DType::int64, {count}, std::move(elements)));
+}
+
+ValueId NodeBuilder::scalar(DType dtype, double value) {
+  const std::array values{value};
+  return cast(constant(Tensor::of<double>(DType::float64, {}, values)), dtype);
+}
+
+ValueId NodeBuilder::positions(const Dim& count, std::size_t axis, std::size_t rank) {
+  const ValueId numbers =
+      add(std::make_shared<Range>(count), {scalar(DType::int32, 0), scalar(DType::int32, 1)});
+  Shape wide(rank, Dim(1));
+  wide[axis] = count;
+  return reshape(numbers, std::move(wide));
 }
 
 ValueId NodeBuilder::pointwise(PointwiseFunction function, std::vector<ValueId> inputs,

@@ -64,6 +64,10 @@ class NodeBuilder {
   ValueId constant(Tensor tensor);
   /// An int64 vector of sizes.
   ValueId sizes(std::vector<Dim> elements);
+  /// A constant of shape [] and of a type of numbers.
+  ValueId scalar(DType dtype, double value);
+  /// The int32 numbers 0, 1, ... along `axis` of a value of this rank, whose other axes are 1.
+  ValueId positions(const Dim& count, std::size_t axis = 0, std::size_t rank = 1);
   ValueId pointwise(PointwiseFunction function, std::vector<ValueId> inputs, std::vector<Immediate> immediates = {});
   ValueId reshape(ValueId value, Shape shape);
   ValueId cast(ValueId value, DType dtype);
@@ -114,5 +118,11 @@ std::span<const OperatorRecord> gather_operators();
 std::span<const OperatorRecord> quantization_operators();
 std::span<const OperatorRecord> sampling_operators();
 std::span<const OperatorRecord> geometry_operators();
+std::span<const OperatorRecord> loss_operators();
+std::span<const OperatorRecord> position_operators();
+std::span<const OperatorRecord> order_operators();
+std::span<const OperatorRecord> random_operators();
+std::span<const OperatorRecord> training_operators();
+std::span<const OperatorRecord> selection_operators();
 
 }  // namespace lapilli::onnx

@@ -72,24 +72,6 @@ void build_mean(NodeBuilder& node) {
 
 void build_identity(NodeBuilder& node) { node.set_output(0, node.input(0)); }
 
-void build_dropout(NodeBuilder& node) {
-  if (node.opset() >= 12 && node.has_input(2)) {
-    const Tensor& training = node.constant(2);
-    if (training.elements<std::uint8_t>()[0] != 0 &&
-        (!node.has_input(1) || node.fact(node.input(1)).integers() != std::vector<Dim>{0})) {
-      node.fail_unsupported("dropout in training mode");
-    }
-  }
-  node.set_output(0, node.input(0));
-  if (!node.wants_output(1)) return;
-  const ValueId mask = node.pointwise(Function::equal, {node.input(0), node.input(0)});
-  const DType type = node.opset() >= 10 ? DType::boolean : node.dtype(node.input(0));
-  PointwiseChain ones;
-  const std::uint8_t one = ones.add(Immediate::of_integer(DType::boolean, 1));
-  ones.add(Function::logical_or, DType::boolean, {0, one, 0});
-  node.set_output(1, node.cast(node.add(std::make_shared<Pointwise>(std::move(ones), DType::boolean), {mask}), type));
-}
-
 template <Function function>
 void build_with_alpha(NodeBuilder& node, float otherwise) {
   node.set_output(0, node.pointwise(function, {node.input(0)}, {Immediate::of(node.real("alpha", otherwise))}));
@@ -189,25 +171,6 @@ void build_cast(NodeBuilder& node) {
 
 void build_cast_like(NodeBuilder& node) { node.set_output(0, node.cast(node.input(0), node.dtype(node.input(1)))); }
 
-// x * factor + summand for each channel, both folded when the model is read.
-void build_batch_normalization(NodeBuilder& node) {
-  if (node.opset() >= 14 && node.integer("training_mode", 0) != 0)
-    node.fail_unsupported("batch normalization in training mode");
-  const ValueId x = node.input(0);
-  const double epsilon = node.real("epsilon", 1e-5F);
-  const ValueId variance = node.pointwise(Function::add, {node.input(4)}, {Immediate::of(epsilon)});
-  const ValueId deviation = node.pointwise(Function::square_root, {variance});
-  const ValueId factor =
-      node.pointwise(Function::divide, {node.cast(node.input(1), node.dtype(deviation)), deviation});
-  const ValueId shift = node.pointwise(Function::multiply, {node.cast(node.input(3), node.dtype(factor)), factor});
-  const ValueId summand = node.pointwise(Function::subtract, {node.cast(node.input(2), node.dtype(shift)), shift});
-  const auto channels = [&](ValueId value) {
-    return node.cast(node.per_channel(value, node.rank(x)), node.dtype(x));
-  };
-  const ValueId scaled = node.pointwise(Function::multiply, {x, channels(factor)});
-  node.set_output(0, node.pointwise(Function::add, {scaled, channels(summand)}));
-}
-
 constexpr std::array records{
     OperatorRecord{"Abs", 1, build_unary<Function::absolute>},
     OperatorRecord{"Acos", 7, build_unary<Function::arccosine>},
@@ -218,7 +181,6 @@ constexpr std::array records{
     OperatorRecord{"Asinh", 9, build_unary<Function::inverse_hyperbolic_sine>},
     OperatorRecord{"Atan", 7, build_unary<Function::arctangent>},
     OperatorRecord{"Atanh", 9, build_unary<Function::inverse_hyperbolic_tangent>},
-    OperatorRecord{"BatchNormalization", 1, build_batch_normalization},
     OperatorRecord{"BitShift", 11, build_bit_shift},
     OperatorRecord{"BitwiseAnd", 18, build_binary<Function::bitwise_and>},
     OperatorRecord{"BitwiseNot", 18, build_unary<Function::bitwise_not>},
@@ -233,7 +195,6 @@ constexpr std::array records{
     OperatorRecord{"Cos", 7, build_unary<Function::cosine>},
     OperatorRecord{"Cosh", 9, build_unary<Function::hyperbolic_cosine>},
     OperatorRecord{"Div", 1, build_binary<Function::divide>},
-    OperatorRecord{"Dropout", 7, build_dropout},
     OperatorRecord{"Elu", 1, build_elu},
     OperatorRecord{"Equal", 1, build_binary<Function::equal>},
     OperatorRecord{"Erf", 9, build_unary<Function::error_function>},

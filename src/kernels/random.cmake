@@ -1,0 +1,1 @@
+lapilli_kernel(random SOURCE random.comp LEVELS narrow base float64)

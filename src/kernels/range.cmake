@@ -1,0 +1,1 @@
+lapilli_kernel(range SOURCE range.comp LEVELS narrow base int64 float64)

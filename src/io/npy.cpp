@@ -10,6 +10,8 @@
 
 #include "base/checked.h"
 #include "base/comparison.h"
+#include "base/packed.h"
+#include "base/small_float.h"
 #include "base/text.h"
 #include "io/npy_header.h"
 
@@ -89,22 +91,15 @@ void turn_from_fortran(std::span<const std::byte> source, std::span<const std::i
 
 // The type that NumPy has for all values of a type that it lacks.
 DType stored_type(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::bfloat16: return DType::float32;
-    case DType::int4: return DType::int8;
-    case DType::uint4: return DType::uint8;
-    default: return dtype;
-  }
+  if (dtype == DType::bfloat16 || is_small_float(dtype)) return DType::float32;
+  return is_packed(dtype) ? (is_signed_integer(dtype) ? DType::int8 : DType::uint8) : dtype;
 }
 
 Tensor converted(const Tensor& tensor, DType dtype) {
+  if (dtype != DType::float32) return unpacked_tensor(tensor);
   Tensor result = Tensor::allocate(dtype, tensor.shape());
   for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double value = element_as_double(tensor, i);
-    const auto place = static_cast<std::size_t>(i);
-    if (dtype == DType::float32) result.mutable_elements<float>()[place] = static_cast<float>(value);
-    if (dtype == DType::int8) result.mutable_elements<std::int8_t>()[place] = static_cast<std::int8_t>(value);
-    if (dtype == DType::uint8) result.mutable_elements<std::uint8_t>()[place] = static_cast<std::uint8_t>(value);
+    result.mutable_elements<float>()[static_cast<std::size_t>(i)] = static_cast<float>(element_as_double(tensor, i));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/small_float.h"
 #include "import/onnx/model.h"
 #include "ir/graph.h"
 #include "lapilli/error.h"
@@ -66,7 +67,8 @@ class NodeBuilder {
   ValueId sizes(std::vector<Dim> elements);
   ValueId pointwise(PointwiseFunction function, std::vector<ValueId> inputs, std::vector<Immediate> immediates = {});
   ValueId reshape(ValueId value, Shape shape);
-  ValueId cast(ValueId value, DType dtype);
+  /// Rounds to nearest; `overflow` matters for floating-point types of 8 bits and fewer.
+  ValueId cast(ValueId value, DType dtype, Overflow overflow = Overflow::saturate);
   /// Per-channel values of shape [C] as [C, 1, ...], which broadcasts against [N, C, ...] of this rank.
   ValueId per_channel(ValueId value, std::size_t rank);
   /// Inserts axes of size 1 at these positions of the result.
@@ -112,5 +114,6 @@ std::span<const OperatorRecord> reduction_operators();
 std::span<const OperatorRecord> normalization_operators();
 std::span<const OperatorRecord> gather_operators();
 std::span<const OperatorRecord> quantization_operators();
+std::span<const OperatorRecord> quantized_contraction_operators();
 
 }  // namespace lapilli::onnx

@@ -7,7 +7,8 @@ namespace lapilli::onnx {
 std::span<const std::span<const OperatorRecord>> operator_families() {
   static const std::array families{pointwise_operators(),     shape_operators(),  movement_operators(),
                                    contraction_operators(),   window_operators(), reduction_operators(),
-                                   normalization_operators(), gather_operators(), quantization_operators()};
+                                   normalization_operators(), gather_operators(), quantization_operators(),
+                                   quantized_contraction_operators()};
   return families;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 namespace lapilli {
@@ -29,6 +30,16 @@ void pack_elements(DType dtype, std::span<const std::byte> unpacked, std::span<s
     packed[byte] |= static_cast<std::byte>((bits << shift) & 0xFFU);
     if (shift + width > 8) packed[byte + 1] |= static_cast<std::byte>(bits >> (8 - shift));
   }
+}
+
+void copy_to_device(DType dtype, std::span<const std::byte> host, std::span<std::byte> device) noexcept {
+  if (is_packed(dtype)) return unpack_elements(dtype, host, device);
+  std::memcpy(device.data(), host.data(), host.size());
+}
+
+void copy_from_device(DType dtype, std::span<const std::byte> device, std::span<std::byte> host) noexcept {
+  if (is_packed(dtype)) return pack_elements(dtype, device, host);
+  std::memcpy(host.data(), device.data(), device.size());
 }
 
 Tensor unpacked_tensor(const Tensor& tensor) {

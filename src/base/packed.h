@@ -22,6 +22,10 @@ void unpack_elements(DType dtype, std::span<const std::byte> packed, std::span<s
 /// The other way; bits past the width of the type are cut off, and the last byte is filled up with zeros.
 void pack_elements(DType dtype, std::span<const std::byte> unpacked, std::span<std::byte> packed) noexcept;
 
+/// Elements as the host has them to those of device memory, and back: copies, unpacked and packed where the type is.
+void copy_to_device(DType dtype, std::span<const std::byte> host, std::span<std::byte> device) noexcept;
+void copy_from_device(DType dtype, std::span<const std::byte> device, std::span<std::byte> host) noexcept;
+
 /// A packed tensor as one of int8 (signed integers) or uint8, one element a byte; other tensors as they are.
 Tensor unpacked_tensor(const Tensor& tensor);
 

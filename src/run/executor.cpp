@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "base/failure.h"
@@ -64,11 +63,7 @@ void Executor::submit(std::span<const std::span<const std::byte>> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const PortMemory& port = memory_.inputs()[i];
     if (port.bytes == 0) continue;
-    if (const DType dtype = program_->inputs[i].dtype; is_packed(dtype)) {
-      unpack_elements(dtype, inputs[i], port.mapped().first(port.bytes));
-    } else {
-      std::memcpy(port.mapped().data(), inputs[i].data(), port.bytes);
-    }
+    copy_to_device(program_->inputs[i].dtype, inputs[i], port.mapped());
     port.host.buffer->flush(port.host.offset, port.bytes);
   }
   timeline_.submit(recording_);
@@ -84,11 +79,7 @@ void Executor::wait(std::span<const std::span<std::byte>> outputs) {
     const PortMemory& port = memory_.outputs()[i];
     if (port.bytes == 0) continue;
     port.host.buffer->invalidate(port.host.offset, port.bytes);
-    if (const DType dtype = program_->outputs[i].dtype; is_packed(dtype)) {
-      pack_elements(dtype, port.mapped().first(port.bytes), outputs[i]);
-    } else {
-      std::memcpy(outputs[i].data(), port.mapped().data(), port.bytes);
-    }
+    copy_from_device(program_->outputs[i].dtype, port.mapped(), outputs[i]);
   }
 }
 
@@ -101,16 +92,19 @@ void Executor::place_inputs(std::span<const Input> inputs) {
     const auto* tensor = std::get_if<const DeviceTensor*>(&inputs[i]);
     const std::span<const std::byte> bytes =
         tensor == nullptr ? std::get<std::span<const std::byte>>(inputs[i]) : std::span<const std::byte>();
+    const Port& wanted = program_->inputs[i];
     const std::uint64_t size = tensor == nullptr ? bytes.size() : (*tensor)->range().size;
-    if (size != port.bytes) {
-      fail(ErrorCode::invalid_argument, "input {} has {} bytes, but {} are given", program_->inputs[i].name,
-           port.bytes, size);
+    const std::uint64_t needed =
+        tensor == nullptr ? byte_count(wanted.dtype, element_count(wanted.shape)) : port.bytes;
+    if (size != needed) {
+      fail(ErrorCode::invalid_argument, "input {} has {} bytes, but {} are given", wanted.name, needed, size);
     }
     if (size == 0) continue;
     if (tensor != nullptr) {
       copies_in_->copy((*tensor)->range(), port.device);
     } else {
-      uploads.push_back({port.device, [bytes](std::span<std::byte> to) { std::ranges::copy(bytes, to.begin()); }});
+      const DType dtype = wanted.dtype;
+      uploads.push_back({port.device, [bytes, dtype](std::span<std::byte> to) { copy_to_device(dtype, bytes, to); }});
     }
   }
   copies_in_->barrier(Stage::transfer, Stage::compute);

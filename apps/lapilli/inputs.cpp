@@ -7,6 +7,7 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "import/onnx/value.h"
+#include "io/npy.h"
 #include "terminal.h"
 
 namespace lapilli::program {
@@ -52,8 +53,9 @@ void add_archive(const fs::path& path, const std::vector<PortDescription>& ports
   std::size_t used = 0;
   for (auto& [key, tensor] : read_npz(path)) {
     const std::string name = key.starts_with("in:") ? key.substr(3) : key;
-    if (!std::ranges::contains(ports, name, &PortDescription::name)) continue;
-    inputs.insert_or_assign(name, tensor);
+    const auto port = std::ranges::find(ports, name, &PortDescription::name);
+    if (port == ports.end()) continue;
+    inputs.insert_or_assign(name, restored_from_numpy(tensor, port->dtype));
     ++used;
   }
   if (used == 0) {
@@ -78,14 +80,15 @@ NamedTensors read_inputs(const std::vector<std::string>& texts, const std::vecto
   NamedTensors inputs;
   for (const std::string& text : texts) {
     if (const PortDescription* port = port_before_equals(text, ports)) {
-      inputs.insert_or_assign(port->name, read_array(text.substr(port->name.size() + 1)));
+      const Tensor array = read_array(text.substr(port->name.size() + 1));
+      inputs.insert_or_assign(port->name, restored_from_numpy(array, port->dtype));
     } else if (fs::path(text).extension() == ".npz") {
       add_archive(text, ports, inputs);
     } else if (text.contains('=') && !fs::exists(text)) {
       fail(ErrorCode::invalid_argument, "the model has no input '{}'; its inputs are {}",
            text.substr(0, text.find('=')), port_names(ports));
     } else if (ports.size() == 1) {
-      inputs.insert_or_assign(ports.front().name, read_array(text));
+      inputs.insert_or_assign(ports.front().name, restored_from_numpy(read_array(text), ports.front().dtype));
     } else {
       fail(ErrorCode::invalid_argument, "{}: the model has {} inputs, so say which one it is: {}={}", text,
            ports.size(), ports.empty() ? "NAME" : ports.front().name, text);

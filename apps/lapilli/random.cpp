@@ -5,6 +5,8 @@
 
 #include "base/failure.h"
 #include "base/half.h"
+#include "base/packed.h"
+#include "base/small_float.h"
 #include "inputs.h"
 
 namespace lapilli::program {
@@ -45,6 +47,20 @@ std::int64_t size_of(const std::string& text, const Sizes& sizes) {
   return is_number ? std::stoll(text) : 1;
 }
 
+Tensor random_codes(const std::vector<std::int64_t>& shape, Generator& generator) {
+  Tensor codes = Tensor::allocate(DType::uint8, shape);
+  fill<std::uint8_t>(codes, [&] { return generator.below(256); });
+  return codes;
+}
+
+Tensor random_small_floats(DType dtype, const std::vector<std::int64_t>& shape, Generator& generator) {
+  Tensor codes = Tensor::allocate(DType::uint8, shape);
+  fill<std::uint8_t>(codes, [&] {
+    return small_float_code(dtype, static_cast<float>(generator.normal()), Overflow::saturate);
+  });
+  return is_packed(dtype) ? packed_tensor(dtype, codes) : bit_cast_tensor(dtype, codes);
+}
+
 }  // namespace
 
 Tensor random_tensor(const PortDescription& port, const Sizes& sizes, std::uint64_t seed) {
@@ -69,7 +85,12 @@ Tensor random_tensor(const PortDescription& port, const Sizes& sizes, std::uint6
     case DType::uint32: fill<std::uint32_t>(tensor, small); break;
     case DType::int64: fill<std::int64_t>(tensor, small); break;
     case DType::uint64: fill<std::uint64_t>(tensor, small); break;
+    case DType::int4:
+    case DType::int2:
+    case DType::uint4:
+    case DType::uint2: return packed_tensor(port.dtype, random_codes(tensor.shape(), generator));
     default:
+      if (is_small_float(port.dtype)) return random_small_floats(port.dtype, tensor.shape(), generator);
       fail(ErrorCode::unsupported, "input '{}' is {}, for which no elements can be made up; give it by --input",
            port.name, to_string(port.dtype));
   }

@@ -32,7 +32,6 @@ struct Statistics {
 // Nothing for types whose elements are no numbers, and for no elements.
 std::optional<Statistics> statistics_of(const Tensor& tensor) {
   if (tensor.element_count() == 0 || tensor.dtype() == DType::string) return std::nullopt;
-  if (is_floating_point(tensor.dtype()) && is_exact(tensor.dtype())) return std::nullopt;
   Statistics statistics;
   double sum = 0;
   for (std::int64_t i = 0; i < tensor.element_count(); ++i) {

@@ -6,6 +6,7 @@
 #include "base/failure.h"
 #include "command.h"
 #include "inputs.h"
+#include "io/npy.h"
 #include "json.h"
 #include "options.h"
 #include "terminal.h"
@@ -44,8 +45,10 @@ Reference read_reference(const std::string& path, const Model& model) {
          "{}: it has no array 'out:NAME'; the arrays are 'in:' and 'out:' before the model's names", path);
   }
   for (const PortDescription& port : model.inputs()) {
-    if (!reference.inputs.contains(port.name))
+    const auto found = reference.inputs.find(port.name);
+    if (found == reference.inputs.end())
       fail(ErrorCode::invalid_argument, "{}: it has no array 'in:{}'", path, port.name);
+    found->second = restored_from_numpy(found->second, port.dtype);
   }
   return reference;
 }
@@ -55,7 +58,7 @@ std::vector<Verdict> compare_outputs(const NamedTensors& results, const NamedTen
   for (const auto& [name, reference] : references) {
     Verdict verdict{.name = name, .difference = {}, .passed = false};
     if (const auto result = results.find(name); result != results.end()) {
-      verdict.difference = compare(result->second, reference);
+      verdict.difference = compare(result->second, restored_from_numpy(reference, result->second.dtype()));
       verdict.passed = verdict.difference.mismatch.empty() && verdict.difference.relative_error <= limit;
     } else {
       verdict.difference = {"the model has no such output", std::numeric_limits<double>::infinity()};

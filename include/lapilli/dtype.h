@@ -24,13 +24,18 @@ enum class DType : std::uint8_t {
   uint64,
   boolean,  ///< one byte an element, 0 or 1
   string,   ///< host only
-  int4,     ///< two elements a byte, the first in the low half
-  uint4,
+  int4,     ///< two elements a byte, the first in the low half; the last byte is filled up with zeros
+  uint4,    ///< as int4
   float8e4m3fn,
   float8e4m3fnuz,
   float8e5m2,
   float8e5m2fnuz,
-  float4e2m1,  ///< two elements a byte, the first in the low half
+  float4e2m1,  ///< as int4
+  float8e8m0,  ///< a power of two: no sign and no zero
+  int2,        ///< four elements a byte, the first in the lowest bits; the last byte is filled up with zeros
+  uint2,       ///< as int2
+  float6e2m3,  ///< six bits an element, one after the other from the lowest bit of the first byte on
+  float6e3m2,  ///< as float6e2m3
 };
 
 /// The name as Lapilli prints it: "float32", "int64", "bool", ...

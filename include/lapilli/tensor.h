@@ -15,7 +15,7 @@ namespace lapilli {
 /// Error (invalid_argument) when a dimension is negative.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 
-/// The bytes that `count` elements take; types of 4 bits are packed two to a byte.
+/// The bytes that `count` elements take; those of fewer than 8 bits are packed without gaps.
 std::size_t byte_count(DType dtype, std::int64_t count);
 
 /// A dense row-major tensor in host memory.
@@ -47,7 +47,7 @@ class Tensor {
   [[nodiscard]] std::int64_t element_count() const noexcept { return element_count_; }
   [[nodiscard]] bool defined() const noexcept { return dtype_ != DType::undefined; }
 
-  /// Row-major elements, little endian. Empty for string tensors.
+  /// Row-major elements, little endian, packed where they have fewer than 8 bits. Empty for string tensors.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
   /// For the one who allocated the tensor and has not given it away. Throws Error (internal) for a view.

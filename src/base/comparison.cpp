@@ -9,6 +9,7 @@
 
 #include "base/failure.h"
 #include "base/half.h"
+#include "base/small_float.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -22,20 +23,20 @@ T load(const Tensor& tensor, std::int64_t index) {
   return value;
 }
 
-unsigned nibble(const Tensor& tensor, std::int64_t index) {
-  const auto byte = static_cast<unsigned>(tensor.bytes()[static_cast<std::size_t>(index / 2)]);
-  return index % 2 == 0 ? byte & 15U : byte >> 4U;
+// The bits of an element of 8 bits or fewer.
+std::uint8_t code_at(const Tensor& tensor, std::int64_t index) {
+  const std::size_t width = bit_width(tensor.dtype()), bit = static_cast<std::size_t>(index) * width;
+  const std::span<const std::byte> bytes = tensor.bytes().subspan(bit / 8);
+  unsigned bits = static_cast<unsigned>(bytes[0]) >> (bit % 8);
+  if (bit % 8 + width > 8) bits |= static_cast<unsigned>(bytes[1]) << (8 - bit % 8);
+  return static_cast<std::uint8_t>(bits & ((1U << width) - 1));
 }
-
-bool has_number(DType dtype) noexcept { return dtype == DType::boolean || is_integer(dtype) || !is_exact(dtype); }
 
 std::string element_text(const Tensor& tensor, std::int64_t index) {
   if (tensor.dtype() == DType::string) return "'" + tensor.strings()[static_cast<std::size_t>(index)] + "'";
   if (tensor.dtype() == DType::int64) return std::to_string(load<std::int64_t>(tensor, index));
   if (tensor.dtype() == DType::uint64) return std::to_string(load<std::uint64_t>(tensor, index));
-  if (has_number(tensor.dtype())) return std::format("{:.9g}", element_as_double(tensor, index));
-  const unsigned bits = bit_width(tensor.dtype()) == 4 ? nibble(tensor, index) : load<std::uint8_t>(tensor, index);
-  return std::format("bits {:#x}", bits);
+  return std::format("{:.9g}", element_as_double(tensor, index));
 }
 
 bool equal_element(const Tensor& a, const Tensor& b, std::int64_t index) {
@@ -43,7 +44,11 @@ bool equal_element(const Tensor& a, const Tensor& b, std::int64_t index) {
     const auto place = static_cast<std::size_t>(index);
     return a.strings()[place] == b.strings()[place];
   }
-  if (bit_width(a.dtype()) == 4) return nibble(a, index) == nibble(b, index);
+  if (bit_width(a.dtype()) <= 8) {
+    const std::uint8_t left = code_at(a, index), right = code_at(b, index);
+    if (left == right || !is_small_float(a.dtype())) return left == right;
+    return std::isnan(small_float_value(a.dtype(), left)) && std::isnan(small_float_value(a.dtype(), right));
+  }
   const std::size_t width = bit_width(a.dtype()) / 8;
   const std::size_t offset = static_cast<std::size_t>(index) * width;
   return std::memcmp(a.bytes().data() + offset, b.bytes().data() + offset, width) == 0;
@@ -112,12 +117,13 @@ double element_as_double(const Tensor& tensor, std::int64_t index) {
     case DType::uint16: return load<std::uint16_t>(tensor, index);
     case DType::uint32: return load<std::uint32_t>(tensor, index);
     case DType::uint64: return static_cast<double>(load<std::uint64_t>(tensor, index));
-    case DType::uint4: return nibble(tensor, index);
-    case DType::int4: {
-      const auto value = static_cast<int>(nibble(tensor, index));
-      return value < 8 ? value : value - 16;
-    }
-    default: fail(ErrorCode::unsupported, "elements of {} are not read as numbers", to_string(tensor.dtype()));
+    case DType::uint2:
+    case DType::uint4: return code_at(tensor, index);
+    case DType::int2: return (code_at(tensor, index) ^ 2) - 2;
+    case DType::int4: return (code_at(tensor, index) ^ 8) - 8;
+    default:
+      if (is_small_float(tensor.dtype())) return small_float_value(tensor.dtype(), code_at(tensor, index));
+      fail(ErrorCode::unsupported, "elements of {} are not read as numbers", to_string(tensor.dtype()));
   }
 }
 
@@ -128,7 +134,8 @@ Difference compare(const Tensor& result, const Tensor& reference) {
             std::numeric_limits<double>::infinity()};
   }
   Difference difference;
-  if (has_number(result.dtype())) {
+  const bool has_number = bit_width(result.dtype()) != 0;
+  if (has_number) {
     const Norms norms = norms_of(result, reference);
     difference.relative_error = norms.relative_error();
     if (norms.first) difference.mismatch = unequal_text(result, reference, norms.disagreeing, *norms.first);
@@ -142,7 +149,7 @@ Difference compare(const Tensor& result, const Tensor& reference) {
   }
   if (unequal == 0) return difference;
   difference.mismatch = unequal_text(result, reference, unequal, first);
-  if (!has_number(result.dtype())) difference.relative_error = std::numeric_limits<double>::infinity();
+  if (!has_number) difference.relative_error = std::numeric_limits<double>::infinity();
   return difference;
 }
 

@@ -37,8 +37,13 @@ constexpr std::array descriptions{
     Description{"float8e5m2", 8, Kind::floating_point},
     Description{"float8e5m2fnuz", 8, Kind::floating_point},
     Description{"float4e2m1", 4, Kind::floating_point},
+    Description{"float8e8m0", 8, Kind::floating_point},
+    Description{"int2", 2, Kind::signed_integer},
+    Description{"uint2", 2, Kind::unsigned_integer},
+    Description{"float6e2m3", 6, Kind::floating_point},
+    Description{"float6e3m2", 6, Kind::floating_point},
 };
-static_assert(descriptions.size() == static_cast<std::size_t>(DType::float4e2m1) + 1);
+static_assert(descriptions.size() == static_cast<std::size_t>(DType::float6e3m2) + 1);
 
 const Description& describe(DType dtype) noexcept { return descriptions[static_cast<std::size_t>(dtype)]; }
 

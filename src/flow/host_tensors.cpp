@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/failure.h"
+#include "base/packed.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -25,12 +26,6 @@ Extent extent_around(std::span<const std::int64_t> shape, std::size_t axis) {
   return {product(shape.first(axis)), product(shape.subspan(axis + 1))};
 }
 
-std::size_t bytes_of(const Tensor& tensor) {
-  const std::size_t bits = bit_width(tensor.dtype());
-  if (bits % 8 != 0) fail(ErrorCode::unsupported, "elements of {} in a sequence", to_string(tensor.dtype()));
-  return bits / 8;
-}
-
 // Copies `length` elements, from one place to another.
 using Copy = std::function<void(const Tensor& source, std::int64_t from, std::int64_t to, std::int64_t length)>;
 
@@ -43,16 +38,18 @@ Tensor make_tensor(DType dtype, std::vector<std::int64_t> shape, const std::func
     });
     return Tensor::of_strings(std::move(shape), std::move(texts));
   }
-  Tensor result = Tensor::allocate(dtype, std::move(shape));
+  Tensor result = Tensor::allocate(is_packed(dtype) ? DType::uint8 : dtype, std::move(shape));
   const std::span<std::byte> bytes = result.mutable_bytes();
+  const std::size_t size = device_element_bytes(dtype);
   fill([&](const Tensor& source, std::int64_t from, std::int64_t to, std::int64_t length) {
-    const std::size_t size = bytes_of(source), count = size * static_cast<std::size_t>(length);
+    const Tensor elements = unpacked_tensor(source);
+    const std::size_t count = size * static_cast<std::size_t>(length);
     if (count != 0) {
       std::memcpy(bytes.data() + size * static_cast<std::size_t>(to),
-                  source.bytes().data() + size * static_cast<std::size_t>(from), count);
+                  elements.bytes().data() + size * static_cast<std::size_t>(from), count);
     }
   });
-  return result;
+  return packed_tensor(dtype, result);
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 
 #include "base/checked.h"
 #include "base/comparison.h"
+#include "base/half.h"
+#include "base/packed.h"
+#include "base/small_float.h"
 #include "base/text.h"
 #include "io/npy_header.h"
 
@@ -89,24 +92,30 @@ void turn_from_fortran(std::span<const std::byte> source, std::span<const std::i
 
 // The type that NumPy has for all values of a type that it lacks.
 DType stored_type(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::bfloat16: return DType::float32;
-    case DType::int4: return DType::int8;
-    case DType::uint4: return DType::uint8;
-    default: return dtype;
-  }
+  if (dtype == DType::bfloat16 || is_small_float(dtype)) return DType::float32;
+  return is_packed(dtype) ? (is_signed_integer(dtype) ? DType::int8 : DType::uint8) : dtype;
 }
 
 Tensor converted(const Tensor& tensor, DType dtype) {
+  if (dtype != DType::float32) return unpacked_tensor(tensor);
   Tensor result = Tensor::allocate(dtype, tensor.shape());
   for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
-    const double value = element_as_double(tensor, i);
-    const auto place = static_cast<std::size_t>(i);
-    if (dtype == DType::float32) result.mutable_elements<float>()[place] = static_cast<float>(value);
-    if (dtype == DType::int8) result.mutable_elements<std::int8_t>()[place] = static_cast<std::int8_t>(value);
-    if (dtype == DType::uint8) result.mutable_elements<std::uint8_t>()[place] = static_cast<std::uint8_t>(value);
+    result.mutable_elements<float>()[static_cast<std::size_t>(i)] = static_cast<float>(element_as_double(tensor, i));
   }
   return result;
+}
+
+std::uint8_t code_of(float value, DType dtype) { return small_float_code(dtype, value, Overflow::special); }
+
+void require_range(const Tensor& tensor, DType dtype) {
+  const std::int64_t values = std::int64_t{1} << bit_width(dtype);
+  const std::int64_t lowest = is_signed_integer(dtype) ? -values / 2 : 0;
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+    const auto value = static_cast<std::int64_t>(element_as_double(tensor, i));
+    if (value < lowest || value >= lowest + values) {
+      fail(ErrorCode::invalid_argument, "element {} is {}, which {} does not have", i, value, to_string(dtype));
+    }
+  }
 }
 
 std::string shape_tuple(std::span<const std::int64_t> shape) {
@@ -116,6 +125,25 @@ std::string shape_tuple(std::span<const std::int64_t> shape) {
 }
 
 }  // namespace
+
+Tensor restored_from_numpy(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype || tensor.dtype() != stored_type(dtype)) return tensor;
+  if (is_integer(dtype)) {
+    require_range(tensor, dtype);
+    return packed_tensor(dtype, tensor);
+  }
+  const Tensor source = tensor.aligned();
+  const std::span<const float> values = source.elements<float>();
+  if (dtype == DType::bfloat16) {
+    Tensor result = Tensor::allocate(dtype, tensor.shape());
+    std::ranges::transform(values, result.mutable_elements<BFloat16>().begin(), [](float x) { return BFloat16(x); });
+    return result;
+  }
+  Tensor codes = Tensor::allocate(DType::uint8, tensor.shape());
+  std::ranges::transform(values, codes.mutable_elements<std::uint8_t>().begin(),
+                         [&](float value) { return code_of(value, dtype); });
+  return is_packed(dtype) ? packed_tensor(dtype, codes) : bit_cast_tensor(dtype, codes);
+}
 
 Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner) {
   const Parts parts = split(file);

@@ -15,8 +15,13 @@ namespace lapilli {
 /// invalid_argument when the bytes are not a whole .npy file, unsupported for text, objects and records.
 Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner);
 
-/// The file's content. NumPy lacks some types: bfloat16 becomes float32 and integers of 4 bits become 8, all values
-/// kept. Throws Error (unsupported) for strings and floats of 8 bits and fewer.
+/// The file's content. NumPy lacks some types, which become those that hold all their values, one element after the
+/// other: bfloat16 and floats of 8 bits and fewer become float32, integers of 4 and 2 bits become int8 or uint8.
+/// Throws Error (unsupported) for strings.
 std::vector<std::byte> write_npy(const Tensor& tensor);
+
+/// What write_npy made of a type that NumPy lacks, as that type again; other tensors as they are. Numbers that the type
+/// does not have are rounded. Throws Error (invalid_argument) for integers past its range.
+Tensor restored_from_numpy(const Tensor& tensor, DType dtype);
 
 }  // namespace lapilli

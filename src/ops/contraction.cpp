@@ -4,6 +4,7 @@
 #include <format>
 
 #include "base/failure.h"
+#include "base/small_float.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -32,7 +33,7 @@ std::shared_ptr<const FusedOperator> MatMul::with_epilogue(PointwiseChain chain,
 std::vector<Fact> MatMul::infer_own(std::span<const Fact> inputs, Assumptions& assumptions) const {
   const Fact &a = inputs[0], &b = inputs[1];
   require_same_dtype(a, b, "a product");
-  if (!is_floating_point(a.dtype) && !is_integer(a.dtype)) {
+  if ((!is_floating_point(a.dtype) && !is_integer(a.dtype)) || is_small_float(a.dtype)) {
     fail(ErrorCode::invalid_model, "a matrix product of {}", to_string(a.dtype));
   }
   if (a.shape.size() < 2 || b.shape.size() < 2) {
@@ -125,7 +126,8 @@ Dim Convolution::output_extent(std::size_t axis, const Dim& input, const Dim& ke
 std::vector<Fact> Convolution::infer_own(std::span<const Fact> inputs, Assumptions& assumptions) const {
   const Fact &x = inputs[0], &w = inputs[1];
   require_same_dtype(x, w, "a convolution");
-  if (!is_floating_point(x.dtype)) fail(ErrorCode::invalid_model, "a convolution of {}", to_string(x.dtype));
+  if ((!is_floating_point(x.dtype) && !is_integer(x.dtype)) || is_small_float(x.dtype))
+    fail(ErrorCode::invalid_model, "a convolution of {}", to_string(x.dtype));
   if (x.shape.size() < 3 || w.shape.size() != x.shape.size()) {
     fail(ErrorCode::invalid_model, "a convolution of {} with weights {}: both need [., ., spatial...]", x.to_string(),
          w.to_string());

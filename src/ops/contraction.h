@@ -50,8 +50,8 @@ struct ConvolutionAttributes {
 /// outside, c and o in the same group. The transposed one scatters instead: X[n, c, p] * W[c, o, k] is added to Y[n,
 /// o, p*stride - pad_begin + k*dilation].
 ///
-/// Inputs: X [N, C, spatial...] and W [O, C/group, kernel...], transposed W [C, O/group, kernel...], both
-/// floating-point, then those of the epilogue, where a bias is [O, 1...].
+/// Inputs: X [N, C, spatial...] and W [O, C/group, kernel...], transposed W [C, O/group, kernel...], of
+/// one dtype, then those of the epilogue, where a bias is [O, 1...]. Integers wrap.
 class Convolution final : public FusedOperator {
  public:
   explicit Convolution(ConvolutionAttributes attributes, PointwiseChain epilogue = {},

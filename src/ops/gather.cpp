@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/failure.h"
+#include "base/packed.h"
 #include "ops/host_loop.h"
 
 namespace lapilli {
@@ -96,7 +97,6 @@ std::vector<Fact> GatherOperator::infer_own(std::span<const Fact> inputs, Assump
 std::vector<Tensor> GatherOperator::evaluate_own(std::span<const Tensor> inputs) const {
   const Tensor& data = inputs[0];
   const DType dtype = data.dtype();
-  if (dtype != DType::string && bit_width(dtype) < 8) return {};
   std::vector<Fact> facts;
   for (const Tensor& input : inputs) facts.push_back(Fact::of(input.dtype(), to_shape(input.shape())));
   const GatherMap gather = map(facts);
@@ -108,13 +108,14 @@ std::vector<Tensor> GatherOperator::evaluate_own(std::span<const Tensor> inputs)
                    [&](std::size_t to, std::size_t from) { strings[to] = data.strings()[from]; });
     return {Tensor::of_strings(sizes, std::move(strings))};
   }
-  Tensor result = Tensor::allocate(dtype, sizes);
-  const std::size_t width = bit_width(dtype) / 8;
+  const Tensor source = unpacked_tensor(data);
+  Tensor result = Tensor::allocate(source.dtype(), sizes);
+  const std::size_t width = device_element_bytes(dtype);
   std::byte* target = result.mutable_bytes().data();
   for_each_taken(gather, data.shape(), inputs[1].shape(), sizes, values, [&](std::size_t to, std::size_t from) {
-    std::memcpy(target + to * width, data.bytes().data() + from * width, width);
+    std::memcpy(target + to * width, source.bytes().data() + from * width, width);
   });
-  return {result};
+  return {packed_tensor(dtype, result)};
 }
 
 void Gather::check(std::span<const Fact> inputs, Assumptions& /*assumptions*/) const {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/failure.h"
+#include "base/packed.h"
 #include "base/text.h"
 #include "ops/host_loop.h"
 #include "ops/pointwise.h"
@@ -84,21 +85,24 @@ Tensor move_elements(const Movement& movement, std::span<const Tensor> inputs, s
     }
     return Tensor::of_strings({sizes.begin(), sizes.end()}, std::move(values));
   }
-  const std::size_t width = bit_width(dtype) / 8;
-  Tensor output = Tensor::allocate(dtype, {sizes.begin(), sizes.end()});
+  const std::size_t width = device_element_bytes(dtype);
+  Tensor output = Tensor::allocate(is_packed(dtype) ? DType::uint8 : dtype, {sizes.begin(), sizes.end()});
   std::byte* target = output.mutable_bytes().data();
-  if (const Tensor& element = inputs.size() > 1 ? inputs[1] : movement.fill(); movement.has_gaps() && element.defined()) {
+  const Tensor& gap = inputs.size() > 1 ? inputs[1] : movement.fill();
+  if (movement.has_gaps() && gap.defined()) {
+    const Tensor element = unpacked_tensor(gap);
     const std::byte* fill = element.bytes().data();
     for (std::int64_t i = 0; i < output.element_count(); ++i)
       std::memcpy(target + static_cast<std::size_t>(i) * width, fill, width);
   }
   for (const Region& region : regions) {
-    const std::byte* source = inputs[region.input].bytes().data();
+    const Tensor input = unpacked_tensor(inputs[region.input]);
+    const std::byte* source = input.bytes().data();
     for_each_element(flatten(region, inputs[region.input].shape(), sizes), [&](std::size_t from, std::size_t to) {
       std::memcpy(target + to * width, source + from * width, width);
     });
   }
-  return output;
+  return packed_tensor(dtype, output);
 }
 
 // Shape arithmetic: the same movement over expressions.
@@ -135,7 +139,6 @@ std::vector<Fact> Movement::infer(std::span<const Fact> inputs, Assumptions& ass
 }
 
 std::vector<Tensor> Movement::evaluate(std::span<const Tensor> inputs) const {
-  if (inputs[0].dtype() != DType::string && bit_width(inputs[0].dtype()) < 8) return {};
   std::vector<Fact> facts;
   for (const Tensor& input : inputs) facts.push_back(Fact::of(input.dtype(), to_shape(input.shape())));
   Assumptions none({});
@@ -281,6 +284,19 @@ std::vector<Fact> Reshape::infer(std::span<const Fact> inputs, Assumptions& assu
 std::vector<Tensor> Reshape::evaluate(std::span<const Tensor> inputs) const {
   const auto sizes = to_numbers(shape_);
   return sizes ? std::vector{inputs[0].reshaped(*sizes)} : std::vector<Tensor>{};
+}
+
+std::vector<Fact> BitCast::infer(std::span<const Fact> inputs, Assumptions& /*assumptions*/) const {
+  const std::size_t from = bit_width(inputs[0].dtype), to = bit_width(dtype_);
+  if (from != to || from == 0) {
+    fail(ErrorCode::invalid_model, "{} has {} bits an element, {} has {}", inputs[0].to_string(), from,
+         to_string(dtype_), to);
+  }
+  return {Fact::of(dtype_, inputs[0].shape)};
+}
+
+std::vector<Tensor> BitCast::evaluate(std::span<const Tensor> inputs) const {
+  return {bit_cast_tensor(dtype_, inputs[0])};
 }
 
 }  // namespace lapilli

@@ -137,4 +137,18 @@ class Reshape final : public Operator {
   Shape shape_;
 };
 
+/// The same bits as another type of the same width.
+class BitCast final : public Operator {
+ public:
+  explicit BitCast(DType dtype) : dtype_(dtype) {}
+  [[nodiscard]] std::string_view name() const override { return "BitCast"; }
+  [[nodiscard]] std::string attributes() const override { return std::string(to_string(dtype_)); }
+  [[nodiscard]] std::vector<Fact> infer(std::span<const Fact> inputs, Assumptions& assumptions) const override;
+  [[nodiscard]] std::vector<Tensor> evaluate(std::span<const Tensor> inputs) const override;
+  [[nodiscard]] Dim operation_count(std::span<const Fact>, std::span<const Fact>) const override { return 0; }
+
+ private:
+  DType dtype_;
+};
+
 }  // namespace lapilli

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/small_float.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -49,7 +50,8 @@ std::optional<Dim> symbolic_step(PointwiseFunction function, std::span<const Dim
   const auto is_true = [&](const Dim& dim) { return !assumptions.equal(dim, 0); };
   switch (function) {
     case PointwiseFunction::identity:
-    case PointwiseFunction::cast: return arguments[0];
+    case PointwiseFunction::cast:
+    case PointwiseFunction::cast_unsaturated: return arguments[0];
     case PointwiseFunction::add: return arguments[0] + arguments[1];
     case PointwiseFunction::subtract: return arguments[0] - arguments[1];
     case PointwiseFunction::multiply: return arguments[0] * arguments[1];
@@ -123,6 +125,22 @@ Immediate Immediate::of_tensor(const Tensor& tensor) {
   return result;
 }
 
+bool is_lengthy(const PointwiseStep& step) noexcept {
+  if (step.dtype != DType::float64) return is_small_float(step.dtype);
+  using enum PointwiseFunction;
+  switch (step.function) {
+    case PointwiseFunction::power:
+    case elu:
+    case celu:
+    case softplus:
+    case mish:
+    case gelu:
+    case gelu_tanh:
+    case silu: return true;
+    default: return step.function >= sine && step.function <= sigmoid;
+  }
+}
+
 DType result_dtype(const PointwiseStep& step) noexcept {
   switch (step.function) {
     case PointwiseFunction::equal:
@@ -166,7 +184,7 @@ std::string PointwiseChain::to_string() const {
     for (int i = 0; i < argument_count(step.function); ++i) {
       arguments.push_back(argument_text(step.arguments[static_cast<std::size_t>(i)]));
     }
-    const bool cast = step.function == PointwiseFunction::cast;
+    const bool cast = is_cast(step.function);
     parts.push_back(std::format("{}{}({})", lapilli::to_string(step.function),
                                 cast ? std::format("<{}>", lapilli::to_string(step.dtype)) : "",
                                 join(arguments, ", ")));
@@ -295,8 +313,9 @@ std::vector<Fact> Pointwise::infer(std::span<const Fact> inputs, Assumptions& as
 
 std::vector<Tensor> Pointwise::evaluate(std::span<const Tensor> inputs) const {
   for (const Tensor& input : inputs) {
-    if (bit_width(input.dtype()) < 8) return {};
+    if (bit_width(input.dtype()) == 0) return {};
   }
+  if (bit_width(output_dtype_) == 0) return {};
   return {evaluate_chain(chain_, inputs, output_dtype_)};
 }
 

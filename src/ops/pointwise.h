@@ -32,6 +32,13 @@ struct Immediate {
   friend bool operator==(const Immediate&, const Immediate&) = default;
 };
 
+/// Whether the function changes the type of its argument: to `dtype` of the step. `cast` rounds to nearest, and what is
+/// past the largest number of a type of 8 bits or fewer becomes that number; `cast_unsaturated` makes infinity or
+/// not-a-number of it.
+constexpr bool is_cast(PointwiseFunction function) noexcept {
+  return function == PointwiseFunction::cast || function == PointwiseFunction::cast_unsaturated;
+}
+
 /// One step: a function on one element of each argument.
 ///
 /// `dtype` is the type of the arguments (of the second and third, for select, whose first is bool; of the result, for
@@ -43,6 +50,10 @@ struct PointwiseStep {
   std::array<std::uint8_t, 3> arguments{0, 0, 0};
   friend bool operator==(const PointwiseStep&, const PointwiseStep&) = default;
 };
+
+/// Whether the code of the step is long: float64 without a simple formula, and floats of 8 bits and fewer. The kernels of
+/// contractions go without such steps.
+bool is_lengthy(const PointwiseStep& step) noexcept;
 
 /// The dtype of a step's result.
 DType result_dtype(const PointwiseStep& step) noexcept;

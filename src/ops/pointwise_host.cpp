@@ -7,6 +7,8 @@
 
 #include "base/failure.h"
 #include "base/half.h"
+#include "base/packed.h"
+#include "base/small_float.h"
 #include "ops/pointwise.h"
 
 namespace lapilli {
@@ -23,22 +25,29 @@ T element_at(const Tensor& tensor, std::int64_t index) {
   return tensor.elements<T>()[static_cast<std::size_t>(index)];
 }
 
-Number load(const Tensor& tensor, std::int64_t index) {
-  switch (tensor.dtype()) {
+// Of `dtype`, where a packed one lies in a tensor of one byte an element.
+Number load(DType dtype, const Tensor& tensor, std::int64_t index) {
+  switch (dtype) {
     case DType::float32: return {element_at<float>(tensor, index), 0};
     case DType::float64: return {element_at<double>(tensor, index), 0};
     case DType::float16: return {static_cast<float>(element_at<Half>(tensor, index)), 0};
     case DType::bfloat16: return {static_cast<float>(element_at<BFloat16>(tensor, index)), 0};
+    case DType::int2:
+    case DType::int4:
     case DType::int8: return {0, element_at<std::int8_t>(tensor, index)};
     case DType::int16: return {0, element_at<std::int16_t>(tensor, index)};
     case DType::int32: return {0, element_at<std::int32_t>(tensor, index)};
     case DType::int64: return {0, element_at<std::int64_t>(tensor, index)};
+    case DType::uint2:
+    case DType::uint4:
     case DType::uint8: return {0, element_at<std::uint8_t>(tensor, index)};
     case DType::uint16: return {0, element_at<std::uint16_t>(tensor, index)};
     case DType::uint32: return {0, element_at<std::uint32_t>(tensor, index)};
     case DType::uint64: return {0, static_cast<std::int64_t>(element_at<std::uint64_t>(tensor, index))};
     case DType::boolean: return {0, element_at<std::uint8_t>(tensor, index) != 0 ? 1 : 0};
-    default: fail(ErrorCode::unsupported, "arithmetic on {}", to_string(tensor.dtype()));
+    default:
+      if (is_small_float(dtype)) return {small_float_value(dtype, element_at<std::uint8_t>(tensor, index)), 0};
+      fail(ErrorCode::unsupported, "arithmetic on {}", to_string(dtype));
   }
 }
 
@@ -47,30 +56,38 @@ void store_as(Tensor& tensor, std::int64_t index, T value) {
   tensor.mutable_elements<T>()[static_cast<std::size_t>(index)] = value;
 }
 
-void store(Tensor& tensor, std::int64_t index, const Number& number) {
-  switch (tensor.dtype()) {
+void store(DType dtype, Tensor& tensor, std::int64_t index, const Number& number) {
+  switch (dtype) {
     case DType::float32: return store_as(tensor, index, static_cast<float>(number.real));
     case DType::float64: return store_as(tensor, index, number.real);
     case DType::float16: return store_as(tensor, index, Half(static_cast<float>(number.real)));
     case DType::bfloat16: return store_as(tensor, index, BFloat16(static_cast<float>(number.real)));
+    case DType::int2:
+    case DType::int4:
     case DType::int8: return store_as(tensor, index, static_cast<std::int8_t>(number.integer));
     case DType::int16: return store_as(tensor, index, static_cast<std::int16_t>(number.integer));
     case DType::int32: return store_as(tensor, index, static_cast<std::int32_t>(number.integer));
     case DType::int64: return store_as(tensor, index, number.integer);
+    case DType::uint2:
+    case DType::uint4:
     case DType::uint8: return store_as(tensor, index, static_cast<std::uint8_t>(number.integer));
     case DType::uint16: return store_as(tensor, index, static_cast<std::uint16_t>(number.integer));
     case DType::uint32: return store_as(tensor, index, static_cast<std::uint32_t>(number.integer));
     case DType::uint64: return store_as(tensor, index, static_cast<std::uint64_t>(number.integer));
     case DType::boolean: return store_as(tensor, index, static_cast<std::uint8_t>(number.integer != 0));
-    default: fail(ErrorCode::unsupported, "arithmetic on {}", to_string(tensor.dtype()));
+    default: {
+      // What is stored has been rounded, so that infinities are meant.
+      if (!is_small_float(dtype)) fail(ErrorCode::unsupported, "arithmetic on {}", to_string(dtype));
+      store_as(tensor, index, small_float_code(dtype, static_cast<float>(number.real), Overflow::special));
+    }
   }
 }
 
 // The number as `dtype` keeps it.
-Number narrow(DType dtype, Number number) {
+Number narrow(DType dtype, Number number, Overflow overflow = Overflow::saturate) {
   switch (dtype) {
     case DType::float32: return {static_cast<float>(number.real), 0};
-    case DType::float16: return {static_cast<float>(Half(static_cast<float>(number.real))), 0};
+    case DType::float16: return {static_cast<float>(Half(rounded_to_odd(number.real))), 0};
     case DType::bfloat16: return {static_cast<float>(BFloat16(static_cast<float>(number.real))), 0};
     case DType::int8: return {0, static_cast<std::int8_t>(number.integer)};
     case DType::int16: return {0, static_cast<std::int16_t>(number.integer)};
@@ -79,7 +96,13 @@ Number narrow(DType dtype, Number number) {
     case DType::uint16: return {0, static_cast<std::uint16_t>(number.integer)};
     case DType::uint32: return {0, static_cast<std::uint32_t>(number.integer)};
     case DType::boolean: return {0, number.integer != 0 ? 1 : 0};
-    default: return number;
+    case DType::int2: return {0, ((number.integer & 3) ^ 2) - 2};
+    case DType::uint2: return {0, number.integer & 3};
+    case DType::int4: return {0, ((number.integer & 15) ^ 8) - 8};
+    case DType::uint4: return {0, number.integer & 15};
+    default:
+      if (!is_small_float(dtype)) return number;
+      return {rounded_to_small_float(dtype, static_cast<float>(number.real), overflow), 0};
   }
 }
 
@@ -91,7 +114,7 @@ std::int64_t to_integer(double value, DType dtype) {
   return static_cast<std::int64_t>(std::clamp(value, -0x1p63, 0x1.fffffffffffffp62));
 }
 
-Number convert(const Number& number, DType from, DType to) {
+Number convert(const Number& number, DType from, DType to, Overflow overflow = Overflow::saturate) {
   if (from == to) return number;
   const bool from_real = is_floating_point(from), to_real = is_floating_point(to);
   if (to == DType::boolean) return {0, (from_real ? number.real != 0 : number.integer != 0) ? 1 : 0};
@@ -99,9 +122,9 @@ Number convert(const Number& number, DType from, DType to) {
   if (!from_real && to_real) {
     const double real = from == DType::uint64 ? static_cast<double>(static_cast<std::uint64_t>(number.integer))
                                               : static_cast<double>(number.integer);
-    return narrow(to, {real, 0});
+    return narrow(to, {real, 0}, overflow);
   }
-  return narrow(to, number);
+  return narrow(to, number, overflow);
 }
 
 double real_unary(PointwiseFunction function, double x) {
@@ -139,6 +162,8 @@ double real_unary(PointwiseFunction function, double x) {
     case gelu_tanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
     case relu: return x < 0 ? 0 : x;
     case silu: return x / (1 + std::exp(-x));
+    case PointwiseFunction::power_of_two_above: return lapilli::power_of_two_above(static_cast<float>(x));
+    case PointwiseFunction::power_of_two_below: return lapilli::power_of_two_below(static_cast<float>(x));
     default: return x;
   }
 }
@@ -155,7 +180,8 @@ double real_step(PointwiseFunction function, double x, double y, double z) {
     case add: return x + y;
     case subtract: return x - y;
     case multiply: return x * y;
-    case divide: return x / y;
+    case divide:
+    case exact_quotient: return x / y;
     case power: return std::pow(x, y);
     case minimum: return std::isnan(x) || std::isnan(y) ? x + y : std::min(x, y);
     case maximum: return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y);
@@ -243,7 +269,10 @@ std::int64_t integer_step(PointwiseFunction function, std::int64_t left, std::in
 Number run_step(const PointwiseStep& step, std::span<const Number> registers, std::span<const DType> dtypes) {
   const Number &x = registers[step.arguments[0]], &y = registers[step.arguments[1]],
                &z = registers[step.arguments[2]];
-  if (step.function == PointwiseFunction::cast) return convert(x, dtypes[step.arguments[0]], step.dtype);
+  if (is_cast(step.function)) {
+    const bool saturates = step.function == PointwiseFunction::cast;
+    return convert(x, dtypes[step.arguments[0]], step.dtype, saturates ? Overflow::saturate : Overflow::special);
+  }
   if (step.function == PointwiseFunction::select) return x.integer != 0 ? y : z;
   const bool real = is_floating_point(step.dtype);
   if (result_dtype(step) == DType::boolean && real) {
@@ -277,10 +306,12 @@ std::vector<std::int64_t> broadcast_sizes(std::span<const Tensor> inputs) {
 
 Tensor evaluate_chain(const PointwiseChain& chain, std::span<const Tensor> inputs, DType output_dtype) {
   const std::vector<std::int64_t> sizes = broadcast_sizes(inputs);
-  Tensor output = Tensor::allocate(output_dtype, sizes);
+  Tensor output = Tensor::allocate(is_packed(output_dtype) ? DType::uint8 : output_dtype, sizes);
   std::vector<std::vector<std::int64_t>> strides;
   std::vector<DType> dtypes;
+  std::vector<Tensor> sources;
   for (const Tensor& input : inputs) {
+    sources.push_back(unpacked_tensor(input));
     strides.push_back(broadcast_strides(input, sizes.size()));
     dtypes.push_back(input.dtype());
   }
@@ -295,11 +326,11 @@ Tensor evaluate_chain(const PointwiseChain& chain, std::span<const Tensor> input
   std::vector<std::int64_t> index(sizes.size(), 0);
   std::vector<std::int64_t> offsets(inputs.size(), 0);
   for (std::int64_t element = 0; element < output.element_count(); ++element) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) registers[i] = load(inputs[i], offsets[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) registers[i] = load(dtypes[i], sources[i], offsets[i]);
     for (std::size_t i = 0; i < chain.steps.size(); ++i) {
       registers[chain.first_step() + i] = run_step(chain.steps[i], registers, dtypes);
     }
-    store(output, element, convert(registers[result], dtypes[result], output_dtype));
+    store(output_dtype, output, element, convert(registers[result], dtypes[result], output_dtype));
     for (std::size_t axis = sizes.size(); axis-- > 0;) {
       const bool wraps = ++index[axis] == sizes[axis];
       for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -309,7 +340,7 @@ Tensor evaluate_chain(const PointwiseChain& chain, std::span<const Tensor> input
       index[axis] = 0;
     }
   }
-  return output;
+  return packed_tensor(output_dtype, output);
 }
 
 }  // namespace lapilli

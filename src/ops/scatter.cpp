@@ -1,10 +1,13 @@
 #include "ops/scatter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <format>
 
 #include "base/failure.h"
+#include "base/packed.h"
+#include "base/small_float.h"
 
 namespace lapilli {
 namespace {
@@ -69,7 +72,14 @@ std::vector<Fact> Scatter::infer(std::span<const Fact> inputs, Assumptions& assu
 
 std::vector<Tensor> Scatter::evaluate(std::span<const Tensor> inputs) const {
   const DType dtype = inputs[0].dtype();
-  if (bit_width(dtype) < 8) return {};
+  if (bit_width(dtype) == 0) return {};
+  if (is_small_float(dtype)) {
+    // They only move, and all of their bits are to arrive.
+    const std::array codes{bit_cast_tensor(DType::uint8, unpacked_tensor(inputs[0])), inputs[1],
+                           bit_cast_tensor(DType::uint8, unpacked_tensor(inputs[2]))};
+    const Tensor moved = evaluate(codes)[0];
+    return {is_packed(dtype) ? packed_tensor(dtype, moved) : bit_cast_tensor(dtype, moved)};
+  }
   // The places are what a gather of the elements' own numbers finds.
   Tensor numbers = Tensor::allocate(DType::int64, inputs[0].shape());
   std::int64_t next = 0;

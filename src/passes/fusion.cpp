@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/small_float.h"
+#include "ops/contraction.h"
 #include "ops/fused.h"
 #include "passes/rules.h"
 
@@ -58,6 +60,12 @@ bool is_last_producer(const Graph& graph, const Node& consumer, NodeId producer)
   });
 }
 
+bool is_lengthy(const Graph& graph, const Node& node, const PointwiseChain& chain) {
+  const auto small = [&](ValueId value) { return is_small_float(graph.fact(value).dtype); };
+  return std::ranges::any_of(node.inputs, small) || std::ranges::any_of(node.outputs, small) ||
+         std::ranges::any_of(chain.steps, [](const PointwiseStep& step) { return lapilli::is_lengthy(step); });
+}
+
 RuleResult fuse_epilogue(const Graph& graph, NodeId id, Assumptions& /*assumptions*/) {
   const Node& producer = graph.node(id);
   const auto* op = operator_as<FusedOperator>(producer);
@@ -73,6 +81,9 @@ RuleResult fuse_epilogue(const Graph& graph, NodeId id, Assumptions& /*assumptio
   }
   if (!is_last_producer(graph, consumer, id)) return RuleResult::no_match();
   const ChainWithInputs second = without_duplicates(pointwise->chain(), consumer.inputs);
+  const bool contraction = operator_as<MatMul>(producer) != nullptr || operator_as<Convolution>(producer) != nullptr;
+  if (contraction && is_lengthy(graph, consumer, pointwise->chain()))
+    return RuleResult::declined("the kernels of contractions go without its lengthy steps");
   JoinedChain joined = join(op->epilogue(), second, value);
   std::vector<ValueId> inputs = producer.inputs;
   append_other_inputs(second, value, inputs);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/failure.h"
+#include "base/packed.h"
 #include "base/text.h"
 #include "ops/movement.h"
 #include "plan/families.h"
@@ -12,8 +13,7 @@ namespace {
 
 // Types that kernels load and store.
 void require_device_dtype(const std::string& value, DType dtype) {
-  const bool known = bit_width(dtype) >= 8 && !(is_floating_point(dtype) && bit_width(dtype) == 8);
-  if (!known)
+  if (bit_width(dtype) == 0)
     fail(ErrorCode::unsupported, "value '{}' is of type {}, which kernels do not have yet", value, to_string(dtype));
 }
 
@@ -44,7 +44,7 @@ class StructureBuilder {
  private:
   StorageId add_port_storage(SegmentKind kind, const std::string& name, const Fact& fact) {
     require_device_dtype(name, fact.dtype);
-    const auto width = static_cast<std::int64_t>(bit_width(fact.dtype) / 8);
+    const auto width = static_cast<std::int64_t>(device_element_bytes(fact.dtype));
     return emission_.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
   }
 
@@ -108,7 +108,7 @@ class StructureBuilder {
 
   void build_node(const Node& node) {
     emission_.set_copies({});
-    if (operator_as<Reshape>(node) != nullptr) return build_view(node);
+    if (operator_as<Reshape>(node) != nullptr || operator_as<BitCast>(node) != nullptr) return build_view(node);
     const Family& family = family_of(*node.op);
     std::vector<Layout> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(layout_of(input));
@@ -162,11 +162,16 @@ class StructureBuilder {
     const ValueId input = node.inputs[0], output = node.outputs[0];
     const Shape& shape = graph_.fact(output).shape;
     std::map<ValueId, Placement> copies;
-    satisfy(input, {Layout::row_major(graph_.fact(input).shape.size()), std::nullopt}, copies);
+    // Bits are those of the type itself, which may not be the one in which the values are stored.
+    const bool bits = operator_as<BitCast>(node) != nullptr;
+    OperandRequirement requirement{Layout::row_major(graph_.fact(input).shape.size()), std::nullopt};
+    if (bits) requirement.dtype = graph_.fact(input).dtype;
+    satisfy(input, requirement, copies);
     const Placement source = copies.contains(input) ? copies.at(input) : emission_.placement(input);
     const Layout layout = Layout::row_major(shape.size());
     layouts_[output] = layout;
-    emission_.place(output, {source.storage, source.dtype, source.offset, layout.strides(shape)});
+    const DType dtype = bits ? graph_.fact(output).dtype : source.dtype;
+    emission_.place(output, {source.storage, dtype, source.offset, layout.strides(shape)});
   }
 
   struct MadeCopy {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/failure.h"
+#include "base/packed.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -66,7 +67,7 @@ StorageId Emission::add_storage(Storage storage) {
 }
 
 Placement Emission::add_arena(DType dtype, std::span<const Dim> shape, const Layout& layout) {
-  const auto width = static_cast<std::int64_t>(bit_width(dtype) / 8);
+  const auto width = static_cast<std::int64_t>(device_element_bytes(dtype));
   const StorageId storage = add_storage({SegmentKind::arena, element_count(shape) * Dim(width), std::nullopt});
   return {storage, dtype, 0, layout.strides(shape)};
 }
@@ -79,8 +80,8 @@ StorageId Emission::add_constant(const Tensor& source, const Packing& packing) {
       return StorageId{static_cast<std::uint32_t>(i)};
     }
   }
-  const std::size_t bytes = byte_count(packing.dtype, element_count(packing.shape));
-  return add_storage({SegmentKind::constant, static_cast<std::int64_t>(bytes), Constant{0, source, packing}});
+  const Dim bytes = Dim(element_count(packing.shape)) * Dim(static_cast<std::int64_t>(device_element_bytes(packing.dtype)));
+  return add_storage({SegmentKind::constant, bytes, Constant{0, source, packing}});
 }
 
 std::uint32_t Emission::add_dispatch(SymbolicDispatch dispatch) {

@@ -65,8 +65,10 @@ void emit_gather(const Node& node, Emission& emission) {
   const Dim count = element_count(nest.sizes);
   simplify_loops(nest, emission.assumptions().sizes());
 
+  const bool moves = op.epilogue().empty() && data.dtype == nest.output.dtype;
+  if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(data.dtype);
   const auto bound = std::span(nest.inputs), operands = bound.subspan(1, nest.inputs.size() - 2);
-  std::vector<DType> chain_inputs{facts[0].dtype};
+  std::vector<DType> chain_inputs{moves ? data.dtype : facts[0].dtype};
   for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
   const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
   const std::uint32_t invocations = choose_invocations(emission.traits());
@@ -77,7 +79,7 @@ void emit_gather(const Node& node, Emission& emission) {
   dispatch.specialization = {invocations,
                              static_cast<std::uint32_t>(nest.sizes.size()),
                              static_cast<std::uint32_t>(map.chosen.size()),
-                             static_cast<std::uint32_t>(data.dtype),
+                             static_cast<std::uint32_t>(nest.inputs[0].dtype),
                              static_cast<std::uint32_t>(nest.output.dtype),
                              static_cast<std::uint32_t>(indices.dtype),
                              static_cast<std::uint32_t>(operands.size()),
@@ -109,7 +111,10 @@ void emit_scatter(const Node& node, Emission& emission) {
   const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
   const Placement output = emission.placement(node.outputs[0]);
   emit_copy(data, output, facts[0].shape, emission);
-  const RowNest rows = scatter_nest(map, node, output, emission);
+  RowNest rows = scatter_nest(map, node, output, emission);
+  const bool moves = op.function() == PointwiseFunction::identity && output.dtype == rows.outer.inputs[0].dtype;
+  const DType dtype = moves ? moved_dtype(output.dtype) : output.dtype;
+  if (moves) rows.outer.inputs[0].dtype = dtype;
   const EncodedChain chain = encode_chain({}, {{facts[0].dtype}}, epilogue_limits.steps);
   const std::uint32_t invocations = choose_invocations(emission.traits());
 
@@ -121,7 +126,7 @@ void emit_scatter(const Node& node, Emission& emission) {
                              static_cast<std::uint32_t>(rows.outer.sizes.size()),
                              static_cast<std::uint32_t>(rows.inner.sizes.size()),
                              static_cast<std::uint32_t>(map.chosen.size()),
-                             static_cast<std::uint32_t>(output.dtype),
+                             static_cast<std::uint32_t>(dtype),
                              static_cast<std::uint32_t>(rows.outer.inputs[0].dtype),
                              static_cast<std::uint32_t>(indices.dtype)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/failure.h"
+#include "base/small_float.h"
 
 namespace lapilli {
 namespace {
@@ -60,50 +61,9 @@ void merge_loops(LoopNest& nest) {
   }
 }
 
-// What kernels compute in double precision (double_step and double_predicate in chain.glsl).
-bool has_double_precision(PointwiseFunction function) {
-  using enum PointwiseFunction;
-  switch (function) {
-    case identity:
-    case cast:
-    case select:
-    case add:
-    case subtract:
-    case multiply:
-    case divide:
-    case minimum:
-    case maximum:
-    case negate:
-    case absolute:
-    case sign:
-    case reciprocal:
-    case square_root:
-    case exponential:
-    case logarithm:
-    case PointwiseFunction::remainder:
-    case modulo:
-    case PointwiseFunction::floor:
-    case ceiling:
-    case PointwiseFunction::round:
-    case relu:
-    case PointwiseFunction::clamp:
-    case leaky_relu:
-    case threshold:
-    case hard_sigmoid:
-    case softsign:
-    case shrink:
-    case equal:
-    case less:
-    case less_or_equal:
-    case is_nan: return true;
-    default: return false;
-  }
-}
-
 std::uint32_t encode_step(const PointwiseStep& step, DType source, std::span<const std::uint8_t> registers) {
   const auto argument = [&](std::size_t i) { return std::uint32_t{registers[step.arguments[i]]}; };
-  const std::uint32_t third =
-      step.function == PointwiseFunction::cast ? static_cast<std::uint32_t>(source) : argument(2);
+  const std::uint32_t third = is_cast(step.function) ? static_cast<std::uint32_t>(source) : argument(2);
   return static_cast<std::uint32_t>(step.function) | static_cast<std::uint32_t>(step.dtype) << 8U |
          argument(0) << 14U | argument(1) << 20U | third << 26U;
 }
@@ -152,7 +112,7 @@ void write_divisors(std::span<const Dim> sizes, ParameterWriter& parameters) {
 }
 
 DType register_dtype(DType dtype) noexcept {
-  return dtype == DType::float16 || dtype == DType::bfloat16 ? DType::float32 : dtype;
+  return is_floating_point(dtype) && dtype != DType::float64 ? DType::float32 : dtype;
 }
 
 std::uint32_t pack_dtypes(std::span<const DType> dtypes) {
@@ -177,9 +137,6 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
   std::vector<std::uint32_t> steps(step_capacity, 0);
   for (std::size_t i = 0; i < chain.steps.size(); ++i) {
     const PointwiseStep& step = chain.steps[i];
-    if (step.dtype == DType::float64 && !has_double_precision(step.function)) {
-      fail(ErrorCode::unsupported, "kernels do not compute {} in double precision yet", to_string(step.function));
-    }
     steps[i] = encode_step(step, dtypes[step.arguments[0]], registers);
     registers.push_back(static_cast<std::uint8_t>(first_step_register + i));
     dtypes.push_back(result_dtype(step));
@@ -187,7 +144,8 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
   for (const DType dtype : dtypes) {
     const DType held = register_dtype(dtype);
     // Registers of integers and of bool are 32 bits wide at every level, so narrow types cost nothing here.
-    if (bit_width(held) == 64) encoded.level = std::max(encoded.level, level_of(held));
+    if (bit_width(held) == 64 || is_small_float(dtype) || dtype == DType::float16)
+      encoded.level = std::max(encoded.level, level_of(dtype));
   }
   const std::size_t result = chain.empty() ? 0 : registers.size() - 1;
   const auto low = std::span(immediate_dtypes).first(std::min<std::size_t>(4, immediate_dtypes.size()));
@@ -213,7 +171,14 @@ NestOperand broadcast_operand(const Placement& placement, std::span<const Dim> s
   return operand;
 }
 
+DType moved_dtype(DType dtype) noexcept {
+  if (dtype == DType::bfloat16) return DType::uint16;
+  return is_small_float(dtype) ? DType::uint8 : dtype;
+}
+
 std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std::uint32_t> after) {
+  const bool moves = nest.chain.empty() && nest.inputs.size() == 1 && nest.inputs[0].dtype == nest.output.dtype;
+  if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(nest.output.dtype);
   const Dim count = element_count(nest.sizes);
   const SymbolValues& sizes = emission.assumptions().sizes();
   simplify_loops(nest, sizes);

@@ -45,6 +45,9 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
 /// The type in which registers hold an element of this dtype; float16 and bfloat16 are float32 there.
 DType register_dtype(DType dtype) noexcept;
 
+/// The type as which kernels load and store elements that only move, so that all of their bits arrive.
+DType moved_dtype(DType dtype) noexcept;
+
 /// Packs dtypes into specialization constants, four to a word.
 std::uint32_t pack_dtypes(std::span<const DType> dtypes);
 

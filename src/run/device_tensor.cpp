@@ -1,7 +1,7 @@
 #include "run/device_tensor.h"
 
-#include <cstring>
-
+#include "base/checked.h"
+#include "base/packed.h"
 #include "vulkan/recording.h"
 
 namespace lapilli {
@@ -10,7 +10,8 @@ DeviceTensor::DeviceTensor(VulkanDevice device, DType dtype, std::vector<std::in
     : device_(std::move(device)),
       dtype_(dtype),
       shape_(std::move(shape)),
-      bytes_(byte_count(dtype, element_count(shape_))) {
+      bytes_(checked_multiply(static_cast<std::uint64_t>(element_count(shape_)),
+                              std::uint64_t{device_element_bytes(dtype)})) {
   // Kernels read whole words.
   if (bytes_ != 0) buffer_ = device_.allocate((bytes_ + 15) / 16 * 16, MemoryKind::output);
 }
@@ -22,9 +23,12 @@ BufferRange DeviceTensor::range() const noexcept {
 Tensor DeviceTensor::download() const {
   Tensor tensor = Tensor::allocate(dtype_, shape_);
   if (bytes_ == 0) return tensor;
+  const auto take = [&](const Buffer& buffer) {
+    buffer.invalidate(0, bytes_);
+    copy_from_device(dtype_, buffer.mapped().first(bytes_), tensor.mutable_bytes());
+  };
   if (!buffer_.mapped().empty()) {
-    buffer_.invalidate(0, bytes_);
-    std::memcpy(tensor.mutable_bytes().data(), buffer_.mapped().data(), bytes_);
+    take(buffer_);
     return tensor;
   }
   const Buffer staging = device_.allocate(bytes_, MemoryKind::readback);
@@ -35,8 +39,7 @@ Tensor DeviceTensor::download() const {
   Timeline timeline(device_);
   timeline.submit(recording);
   timeline.wait();
-  staging.invalidate(0, bytes_);
-  std::memcpy(tensor.mutable_bytes().data(), staging.mapped().data(), bytes_);
+  take(staging);
   return tensor;
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "base/failure.h"
+#include "base/packed.h"
 #include "program/verify.h"
 #include "run/record.h"
 #include "run/upload.h"
@@ -25,14 +25,14 @@ std::shared_ptr<const Program> verified(const VulkanDevice& device, std::shared_
 }
 
 template <class Span>
-void check_sizes(const char* what, std::span<const Span> given, const std::vector<Port>& ports,
-                 const std::vector<PortMemory>& memory) {
+void check_sizes(const char* what, std::span<const Span> given, const std::vector<Port>& ports) {
   if (given.size() != ports.size()) {
     fail(ErrorCode::invalid_argument, "the model has {} {}s, but {} are given", ports.size(), what, given.size());
   }
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    if (given[i].size() != memory[i].bytes) {
-      fail(ErrorCode::invalid_argument, "{} {} has {} bytes, but {} are given", what, ports[i].name, memory[i].bytes,
+    const std::size_t bytes = byte_count(ports[i].dtype, element_count(ports[i].shape));
+    if (given[i].size() != bytes) {
+      fail(ErrorCode::invalid_argument, "{} {} has {} bytes, but {} are given", what, ports[i].name, bytes,
            given[i].size());
     }
   }
@@ -52,18 +52,18 @@ Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> const
 
 void Executor::run(std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs) {
-  check_sizes("output", outputs, program_->outputs, memory_.outputs());
+  check_sizes("output", outputs, program_->outputs);
   submit(inputs);
   wait(outputs);
 }
 
 void Executor::submit(std::span<const std::span<const std::byte>> inputs) {
-  check_sizes("input", inputs, program_->inputs, memory_.inputs());
+  check_sizes("input", inputs, program_->inputs);
   if (submitted_) fail(ErrorCode::invalid_argument, "a run was submitted and not waited for");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const PortMemory& port = memory_.inputs()[i];
     if (port.bytes == 0) continue;
-    std::memcpy(port.mapped().data(), inputs[i].data(), port.bytes);
+    copy_to_device(program_->inputs[i].dtype, inputs[i], port.mapped());
     port.host.buffer->flush(port.host.offset, port.bytes);
   }
   timeline_.submit(recording_);
@@ -71,7 +71,7 @@ void Executor::submit(std::span<const std::span<const std::byte>> inputs) {
 }
 
 void Executor::wait(std::span<const std::span<std::byte>> outputs) {
-  check_sizes("output", outputs, program_->outputs, memory_.outputs());
+  check_sizes("output", outputs, program_->outputs);
   if (!submitted_) fail(ErrorCode::invalid_argument, "no run was submitted");
   submitted_ = false;
   timeline_.wait();
@@ -79,7 +79,7 @@ void Executor::wait(std::span<const std::span<std::byte>> outputs) {
     const PortMemory& port = memory_.outputs()[i];
     if (port.bytes == 0) continue;
     port.host.buffer->invalidate(port.host.offset, port.bytes);
-    std::memcpy(outputs[i].data(), port.mapped().data(), port.bytes);
+    copy_from_device(program_->outputs[i].dtype, port.mapped(), outputs[i]);
   }
 }
 
@@ -92,16 +92,19 @@ void Executor::place_inputs(std::span<const Input> inputs) {
     const auto* tensor = std::get_if<const DeviceTensor*>(&inputs[i]);
     const std::span<const std::byte> bytes =
         tensor == nullptr ? std::get<std::span<const std::byte>>(inputs[i]) : std::span<const std::byte>();
+    const Port& wanted = program_->inputs[i];
     const std::uint64_t size = tensor == nullptr ? bytes.size() : (*tensor)->range().size;
-    if (size != port.bytes) {
-      fail(ErrorCode::invalid_argument, "input {} has {} bytes, but {} are given", program_->inputs[i].name,
-           port.bytes, size);
+    const std::uint64_t needed =
+        tensor == nullptr ? byte_count(wanted.dtype, element_count(wanted.shape)) : port.bytes;
+    if (size != needed) {
+      fail(ErrorCode::invalid_argument, "input {} has {} bytes, but {} are given", wanted.name, needed, size);
     }
     if (size == 0) continue;
     if (tensor != nullptr) {
       copies_in_->copy((*tensor)->range(), port.device);
     } else {
-      uploads.push_back({port.device, [bytes](std::span<std::byte> to) { std::ranges::copy(bytes, to.begin()); }});
+      const DType dtype = wanted.dtype;
+      uploads.push_back({port.device, [bytes, dtype](std::span<std::byte> to) { copy_to_device(dtype, bytes, to); }});
     }
   }
   copies_in_->barrier(Stage::transfer, Stage::compute);

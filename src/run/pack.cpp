@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/packed.h"
 #include "base/parallel.h"
 
 namespace lapilli {
@@ -109,6 +110,9 @@ void convert_row(const Row& row) {
 
 RowFunction copy_of_width(std::size_t bits) {
   switch (bits) {
+    case 2:
+    case 4:
+    case 6:
     case 8: return &copy_row<std::uint8_t>;
     case 16: return &copy_row<std::uint16_t>;
     case 32: return &copy_row<std::uint32_t>;
@@ -186,27 +190,23 @@ class Packer {
 
 }  // namespace
 
-std::uint64_t packed_bytes(const Packing& packing) { return byte_count(packing.dtype, element_count(packing.shape)); }
+std::uint64_t packed_bytes(const Packing& packing) {
+  return checked_multiply(static_cast<std::uint64_t>(element_count(packing.shape)),
+                          std::uint64_t{device_element_bytes(packing.dtype)});
+}
 
 void pack(const Tensor& source, const Packing& packing, std::span<std::byte> destination) {
   if (destination.size() != packed_bytes(packing)) fail(ErrorCode::internal, "a packing is given another size");
   if (destination.empty()) return;
   check_bounds(source, packing);
+  const Tensor unpacked = unpacked_tensor(source);
   const Region region = simplify(packing);
-  const std::size_t bits = bit_width(packing.dtype);
-  if (bits < 8 && source.dtype() == packing.dtype) {
-    const bool whole = region.shape.size() == 1 && region.stride[0] == 1 && region.offset == 0 &&
-                       region.shape[0] == source.element_count() && region.extent == region.shape;
-    if (!whole) fail(ErrorCode::unsupported, "a constant of {} can only be copied whole", to_string(packing.dtype));
-    std::memcpy(destination.data(), source.bytes().data(), destination.size());
-    return;
-  }
   const RowFunction function = row_function(source.dtype(), packing.dtype);
   if (function == nullptr) {
     fail(ErrorCode::unsupported, "a constant of {} cannot be packed as {}", to_string(source.dtype()),
          to_string(packing.dtype));
   }
-  const Packer packer(source, region, function, bits / 8, destination.data());
+  const Packer packer(unpacked, region, function, device_element_bytes(packing.dtype), destination.data());
   const std::int64_t row_length = region.shape.back();
   const std::int64_t rows = element_count(packing.shape) / row_length;
   const std::int64_t parts = divide_up(row_length, elements_per_task);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/checked.h"
+#include "base/packed.h"
 #include "base/text.h"
 #include "run/upload.h"
 
@@ -32,7 +33,9 @@ const char* purpose(SegmentKind kind) {
 }
 
 PortMemory port_range(const Program& program, const std::vector<BufferRange>& segments, const Port& port) {
-  const std::uint64_t bytes = byte_count(port.dtype, element_count(port.shape));
+  const std::int64_t count = element_count(port.shape);
+  const std::uint64_t bytes =
+      checked_multiply(static_cast<std::uint64_t>(count), std::uint64_t{device_element_bytes(port.dtype)});
   if (port.segment >= segments.size() || bytes > program.segments[port.segment].size) {
     fail(ErrorCode::internal, "{} {} takes {} bytes, more than its segment has", port.name, shape_text(port.shape),
          bytes);

@@ -6,8 +6,11 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
+#include "base/comparison.h"
 #include "base/half.h"
+#include "base/packed.h"
 #include "io/npy.h"
 #include "io/zip.h"
 #include "lapilli/error.h"
@@ -105,6 +108,27 @@ TEST(Npz, ReadsWhatItWrote) {
   EXPECT_EQ(arrays.at("a").shape(), (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(elements<std::int8_t>(arrays.at("a")), (std::vector<std::int8_t>{-128, 0, 127}));
   EXPECT_EQ(elements<float>(arrays.at("in:b/c")), (std::vector<float>{1.5F, -3}));
+}
+
+// Every value of a type that NumPy lacks goes to a file and comes back.
+TEST(Npy, KeepsTypesThatNumPyLacks) {
+  for (const DType dtype : {DType::float8e4m3fn, DType::float8e5m2fnuz, DType::float8e8m0, DType::float4e2m1,
+                            DType::float6e3m2, DType::int4, DType::uint4, DType::int2, DType::uint2}) {
+    const std::int64_t count = std::int64_t{1} << bit_width(dtype);
+    Tensor codes = Tensor::allocate(DType::uint8, {count});
+    std::iota(codes.mutable_elements<std::uint8_t>().begin(), codes.mutable_elements<std::uint8_t>().end(),
+              std::uint8_t{0});
+    const Tensor tensor = is_packed(dtype) ? packed_tensor(dtype, codes) : bit_cast_tensor(dtype, codes);
+    const std::vector<std::byte> file = write_npy(tensor);
+    const Tensor array = read_npy(file, nullptr);
+    EXPECT_EQ(array.dtype(), is_floating_point(dtype)     ? DType::float32
+                             : is_signed_integer(dtype) ? DType::int8
+                                                        : DType::uint8);
+    EXPECT_EQ(compare(restored_from_numpy(array, dtype), tensor).mismatch, "");
+  }
+  const std::array<std::int8_t, 1> nine{9};
+  EXPECT_EQ(code_of([&] { restored_from_numpy(Tensor::of<std::int8_t>(DType::int8, {1}, nine), DType::int4); }),
+            ErrorCode::invalid_argument);
 }
 
 TEST(Npz, NamesTheFileThatCannotBeWritten) {

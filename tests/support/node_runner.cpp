@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "base/packed.h"
 #include "ops/host_loop.h"
 #include "ops/pointwise.h"
 #include "plan/families.h"
@@ -30,6 +31,8 @@ std::vector<std::int64_t> permuted(std::span<const std::int64_t> shape, const La
 // Copies elements between row-major and layout order; `to_layout` says which way.
 Tensor reordered(const Tensor& tensor, std::span<const std::int64_t> shape, const Layout& layout, bool to_layout) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+  if (is_packed(tensor.dtype()))
+    return packed_tensor(tensor.dtype(), reordered(unpacked_tensor(tensor), shape, layout, to_layout));
   Tensor result = Tensor::allocate(tensor.dtype(), to_layout ? permuted(shape, layout) : sizes);
   if (result.element_count() == 0) return result;
   const std::vector<Dim> strides = layout.strides(to_shape(shape));
@@ -97,7 +100,7 @@ class NodeProgram {
   [[nodiscard]] Placement place(Emission& emission, SegmentKind kind, ValueId id, const Layout& layout) {
     const Fact& fact = graph_.fact(id);
     const DType dtype = emission.stored_dtype(fact.dtype);
-    const auto width = static_cast<std::int64_t>(bit_width(dtype) / 8);
+    const auto width = static_cast<std::int64_t>(device_element_bytes(dtype));
     const StorageId storage = emission.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
     emission.place(id, {storage, dtype, 0, layout.strides(fact.shape)});
     const SymbolicPort port{graph_.value(id).name, dtype, to_shape(permuted(*to_numbers(fact.shape), layout)),

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/packed.h"
 #include "base/text.h"
 #include "import/onnx/model.h"
 #include "import/onnx/tensor_reader.h"
@@ -52,16 +53,8 @@ void check_indices(const SparseParts& parts) {
 
 /// Puts element `from` of `source` at element `to` of `target`, which has as many bits an element.
 void copy_element(std::span<const std::byte> source, std::size_t from, std::span<std::byte> target, std::size_t to,
-                  std::size_t bits) {
-  if (bits >= 8) {
-    const std::size_t size = bits / 8;
-    std::ranges::copy(source.subspan(from * size, size), target.subspan(to * size, size).begin());
-    return;
-  }
-  constexpr std::byte low_half{0xF};
-  const std::byte nibble = (source[from / 2] >> (from % 2 * 4)) & low_half;
-  std::byte& pair = target[to / 2];
-  pair = (pair & ~(low_half << (to % 2 * 4))) | (nibble << (to % 2 * 4));
+                  std::size_t size) {
+  std::ranges::copy(source.subspan(from * size, size), target.subspan(to * size, size).begin());
 }
 
 Tensor make_dense(const SparseParts& parts, TensorSource& source) {
@@ -74,8 +67,8 @@ Tensor make_dense(const SparseParts& parts, TensorSource& source) {
   }
   const std::int64_t count = element_count(parts.dims);
   const bool is_text = values.dtype() == DType::string;
-  const std::size_t bytes = is_text ? checked_multiply(static_cast<std::size_t>(count), sizeof(std::string))
-                                    : byte_count(values.dtype(), count);
+  const std::size_t element_bytes = is_text ? sizeof(std::string) : device_element_bytes(values.dtype());
+  const std::size_t bytes = checked_multiply(static_cast<std::size_t>(count), element_bytes);
   if (bytes > source.sparse_bytes_left) {
     fail(ErrorCode::limit_exceeded, "a sparse tensor of shape {} takes {} when dense; {} are left for all of them",
          shape_text(parts.dims), byte_text(bytes), byte_text(source.sparse_bytes_left));
@@ -91,10 +84,11 @@ Tensor make_dense(const SparseParts& parts, TensorSource& source) {
     for (std::size_t i = 0; i < entries; ++i) strings[place(i)] = values.strings()[i];
     return Tensor::of_strings(parts.dims, std::move(strings));
   }
-  Tensor dense = Tensor::allocate(values.dtype(), parts.dims);
+  const Tensor elements = unpacked_tensor(values);
+  Tensor dense = Tensor::allocate(elements.dtype(), parts.dims);
   for (std::size_t i = 0; i < entries; ++i)
-    copy_element(values.bytes(), i, dense.mutable_bytes(), place(i), bit_width(values.dtype()));
-  return dense;
+    copy_element(elements.bytes(), i, dense.mutable_bytes(), place(i), element_bytes);
+  return packed_tensor(values.dtype(), dense);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/packed.h"
 #include "base/text.h"
 #include "import/onnx/model.h"
 
@@ -60,9 +61,11 @@ constexpr std::array data_types{
     DataTypeName{"uint4", DType::uint4},
     DataTypeName{"int4", DType::int4},
     DataTypeName{"float4e2m1", DType::float4e2m1},
-    DataTypeName{"float8e8m0", DType::undefined},
-    DataTypeName{"uint2", DType::undefined},
-    DataTypeName{"int2", DType::undefined},
+    DataTypeName{"float8e8m0", DType::float8e8m0},
+    DataTypeName{"uint2", DType::uint2},
+    DataTypeName{"int2", DType::int2},
+    DataTypeName{"float6e2m3", DType::float6e2m3},
+    DataTypeName{"float6e3m2", DType::float6e3m2},
 };
 
 /// The field that holds the elements of a type when raw_data does not.
@@ -231,6 +234,13 @@ void fill_integers(const MessageReader& message, std::uint32_t field, Tensor& te
                std::numeric_limits<Stored>::max());
 }
 
+// Types of 6 bits: one value an element, which is packed here.
+void fill_codes(const MessageReader& message, std::uint32_t field, Tensor& tensor) {
+  Tensor codes = Tensor::allocate(DType::uint8, tensor.shape());
+  fill_varints(message, field, codes.mutable_elements<std::uint8_t>(), 0, 63);
+  tensor = packed_tensor(tensor.dtype(), codes);
+}
+
 void fill_typed(const MessageReader& message, std::uint32_t field, Tensor& tensor) {
   constexpr std::int64_t int64_min = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t int64_max = std::numeric_limits<std::int64_t>::max();
@@ -252,7 +262,8 @@ void fill_typed(const MessageReader& message, std::uint32_t field, Tensor& tenso
       break;
     case DType::boolean: fill_varints(message, field, tensor.mutable_elements<std::uint8_t>(), 0, 1); break;
     default: {
-      // Eight bits each: float8, or a pair of 4-bit elements, as signed or unsigned bytes.
+      if (bit_width(tensor.dtype()) == 6) return fill_codes(message, field, tensor);
+      // Eight bits each: float8, or two or four packed elements, as signed or unsigned bytes.
       const std::span<std::byte> bytes = tensor.mutable_bytes();
       const std::span<std::uint8_t> elements(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size());
       fill_varints(message, field, elements, -128, 255);
@@ -294,8 +305,8 @@ Tensor read_elements(const MessageReader& message, const TensorParts& parts, Ten
   }
   const std::uint32_t field = typed_field(dtype);
   require_only_field(parts, field);
-  const bool is_packed = bit_width(dtype) == 4;
-  const std::size_t needed = is_packed ? byte_count(dtype, count) : static_cast<std::size_t>(count);
+  const bool packed = bit_width(dtype) == 4 || bit_width(dtype) == 2;
+  const std::size_t needed = packed ? byte_count(dtype, count) : static_cast<std::size_t>(count);
   if (needed != parts.typed_counts[field]) {
     fail(ErrorCode::invalid_model, "{} of shape {} needs {} values, but {} are given", to_string(dtype),
          shape_text(parts.dims), needed, parts.typed_counts[field]);

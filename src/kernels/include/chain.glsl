@@ -4,7 +4,11 @@
 #define LAPILLI_CHAIN
 
 #include "elementary.glsl"
+#if LEVEL >= 3
+#include "elementary_double.glsl"
+#endif
 #include "parameters.glsl"
+#include "small_float.glsl"
 #include "types.glsl"
 
 #define FUNCTION(name, code, arguments) const uint F_##name = code;
@@ -67,6 +71,8 @@ float real_unary(uint function, float x) {
       return 0.5 * x * (1.0 + accurate_hyperbolic_tangent(0.79788456080286536 * (x + 0.044715 * x * x * x)));
     case F_relu: return x < 0.0 ? 0.0 : x;
     case F_silu: return x * logistic(x);
+    case F_power_of_two_above: return power_of_two_above(x);
+    case F_power_of_two_below: return power_of_two_below(x);
   }
   return x;
 }
@@ -77,6 +83,7 @@ float real_step(uint function, float x, float y, float z) {
     case F_subtract: return x - y;
     case F_multiply: return x * y;
     case F_divide: return x / y;
+    case F_exact_quotient: return exact_quotient(x, y);
     case F_power: return accurate_power(x, y);
     case F_minimum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : min(x, y);
     case F_maximum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : max(x, y);
@@ -174,12 +181,45 @@ INTEGER integer_step(uint function, bool without_sign, INTEGER x, INTEGER y, INT
 }
 
 #if LEVEL >= 3
+#ifndef INLINED
+double double_elementary(uint function, double x, double y) {
+  switch (function) {
+    case F_power: return double_power(x, y);
+    case F_sine: return double_sine(x);
+    case F_cosine: return double_cosine(x);
+    case F_tangent: return double_sine(x) / double_cosine(x);
+    case F_arcsine: return double_arcsine(x);
+    case F_arccosine: return double_arccosine(x);
+    case F_arctangent: return double_arctangent(x);
+    case F_hyperbolic_sine: return double_hyperbolic_sine(x);
+    case F_hyperbolic_cosine: return double_hyperbolic_cosine(x);
+    case F_hyperbolic_tangent: return double_hyperbolic_tangent(x);
+    case F_inverse_hyperbolic_sine: return double_inverse_hyperbolic_sine(x);
+    case F_inverse_hyperbolic_cosine: return double_inverse_hyperbolic_cosine(x);
+    case F_inverse_hyperbolic_tangent: return double_inverse_hyperbolic_tangent(x);
+    case F_error_function: return double_error_function(x);
+    case F_sigmoid: return double_logistic(x);
+    case F_softplus: return double_softplus(x);
+    case F_mish: return x * double_hyperbolic_tangent(double_softplus(x));
+    case F_gelu: return 0.5LF * x * (1.0LF + double_error_function(x * 0.70710678118654752440LF));
+    case F_gelu_tanh:
+      return 0.5LF * x *
+             (1.0LF + double_hyperbolic_tangent(0.79788456080286535588LF * (x + 0.044715LF * x * x * x)));
+    case F_silu: return x * double_logistic(x);
+    case F_elu: return x < 0.0LF ? y * double_exponential_minus_one(x) : x;
+    case F_celu: return max(0.0LF, x) + min(0.0LF, y * double_exponential_minus_one(x / y));
+  }
+  return x;
+}
+#endif
+
 double double_step(uint function, double x, double y, double z) {
   switch (function) {
     case F_add: return x + y;
     case F_subtract: return x - y;
     case F_multiply: return x * y;
-    case F_divide: return x / y;
+    case F_divide:
+    case F_exact_quotient: return x / y;
     case F_minimum: return min(x, y);
     case F_maximum: return max(x, y);
     case F_negate: return -x;
@@ -204,33 +244,52 @@ double double_step(uint function, double x, double y, double z) {
     case F_hard_sigmoid: return clamp(x * y + z, 0.0LF, 1.0LF);
     case F_softsign: return x / (1.0LF + abs(x));
     case F_shrink: return x < -y ? x + z : x > y ? x - z : 0.0LF;
+    case F_hard_swish: return x * clamp(x / 6.0LF + 0.5LF, 0.0LF, 1.0LF);
   }
+#ifndef INLINED
+  return double_elementary(function, x, y);
+#endif
   return x;
 }
 
-bool double_predicate(uint function, double x, double y) {
+bool double_predicate(uint function, double x, double y, double z) {
   switch (function) {
     case F_equal: return x == y;
     case F_less: return x < y;
     case F_less_or_equal: return x <= y;
     case F_is_nan: return x != x;
+    case F_is_infinite: return isinf(x) && (x < 0.0LF ? y : z) != 0.0LF;
   }
   return x != 0.0LF;
 }
 #endif
 
 // Truncates like the host: NaN is 0, what is too large saturates.
-INTEGER real_to_integer(float x) {
+INTEGER real_to_integer(float x, uint target) {
   if (is_not_a_number(x)) return INTEGER(0);
 #if LEVEL >= 2
+  if (target == UINT64 && x >= 9.2233720368547758e18) return INTEGER(x >= 1.8446744073709552e19 ? ~UNSIGNED(0) : UNSIGNED(x));
   if (x >= 9.2233720368547758e18) return 0x7FFFFFFFFFFFFFFFl;
   if (x < -9.2233720368547758e18) return INTEGER(-1) << 63;
 #else
+  if (target == UINT32 && x >= 2147483648.0) return INTEGER(x >= 4294967296.0 ? 0xFFFFFFFFu : uint(x));
   if (x >= 2147483648.0) return 0x7FFFFFFF;
   if (x < -2147483648.0) return INTEGER(-1) << 31;
 #endif
   return INTEGER(x);
 }
+
+#if LEVEL >= 3
+INTEGER double_to_integer(double x, uint target) {
+  if (isnan(x)) return INTEGER(0);
+  if (x >= 9.2233720368547758e18LF) {
+    if (target != UINT64) return 0x7FFFFFFFFFFFFFFFl;
+    return INTEGER(x >= 1.8446744073709552e19LF ? ~UNSIGNED(0) : UNSIGNED(x));
+  }
+  if (x < -9.2233720368547758e18LF) return INTEGER(-1) << 63;
+  return INTEGER(x);
+}
+#endif
 
 // Writes register `to` as `target` from register `from`, which holds a `source`.
 void convert(uint from, uint source, uint to, uint target) {
@@ -248,7 +307,7 @@ void convert(uint from, uint source, uint to, uint target) {
     } else if (target == BOOL) {
       integers[to] = wide != 0.0LF ? INTEGER(1) : INTEGER(0);
     } else {
-      integers[to] = narrow(target, INTEGER(wide));
+      integers[to] = narrow(target, double_to_integer(wide, target));
     }
     return;
   }
@@ -259,18 +318,22 @@ void convert(uint from, uint source, uint to, uint target) {
   } else if (target == BOOL && is_real(source)) {
     integers[to] = reals[from] != 0.0 ? INTEGER(1) : INTEGER(0);
   } else {
-    integers[to] = narrow(target, is_real(source) ? real_to_integer(reals[from]) : integers[from]);
+    integers[to] = narrow(target, is_real(source) ? real_to_integer(reals[from], target) : integers[from]);
   }
 }
 
 // step: function, dtype, three arguments, in 8, 6, 6, 6 and 6 bits from the lowest. A cast has its source dtype in the
-// place of the third argument.
+// place of the third argument. What is cast is rounded to the type at once, even where no memory lies between.
 void run_step(uint step, uint result) {
   const uint function = step & 0xFFu, dtype = (step >> 8) & 0x3Fu;
   const uint a = (step >> 14) & 0x3Fu, b = (step >> 20) & 0x3Fu, c = step >> 26;
   const bool predicate = function >= F_is_nan && function <= F_less_or_equal;
-  if (function == F_cast) {
+  if (function == F_cast || function == F_cast_unsaturated) {
     convert(a, c, result, dtype);
+#if LEVEL >= 3
+    if (c == FLOAT64 && dtype == FLOAT16) reals[result] = rounded_to_odd(doubles[a], reals[result]);
+#endif
+    if (is_real(dtype)) reals[result] = rounded_to(dtype, reals[result], function == F_cast);
   } else if (is_real(dtype)) {
     if (function == F_select) {
       reals[result] = integers[a] != INTEGER(0) ? reals[b] : reals[c];
@@ -284,7 +347,7 @@ void run_step(uint step, uint result) {
     if (function == F_select) {
       doubles[result] = integers[a] != INTEGER(0) ? doubles[b] : doubles[c];
     } else if (predicate) {
-      integers[result] = double_predicate(function, doubles[a], doubles[b]) ? INTEGER(1) : INTEGER(0);
+      integers[result] = double_predicate(function, doubles[a], doubles[b], doubles[c]) ? INTEGER(1) : INTEGER(0);
     } else {
       doubles[result] = double_step(function, doubles[a], doubles[b], doubles[c]);
     }

@@ -149,44 +149,6 @@ float accurate_logarithm(float x) {
   return x > 0.0 ? log(x) : x == 0.0 ? uintBitsToFloat(0xFF800000u) : NOT_A_NUMBER;
 }
 
-#if LEVEL >= 3
-// GLSL has no exponential and logarithm in double precision. exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
-// the series of artanh((m-1)/(m+1)).
-double double_exponential(double x) {
-  if (x > 709.78LF) return packDouble2x32(uvec2(0u, 0x7FF00000u));
-  if (x < -745.1LF) return 0.0LF;
-  const double n = roundEven(x * 1.4426950408889634074LF);
-  const double r = (x - n * 0.693147180369123816490LF) - n * 1.90821492927058770002e-10LF;
-  double sum = 1.0LF;
-  for (int k = 16; k > 0; --k) sum = 1.0LF + sum * r / double(k);
-  const int half_power = int(n) / 2, rest = int(n) - half_power;
-  const double first = packDouble2x32(uvec2(0u, uint(half_power + 1023) << 20));
-  return sum * first * packDouble2x32(uvec2(0u, uint(rest + 1023) << 20));
-}
-
-double double_logarithm(double x) {
-  if (x != x || x < 0.0LF) return packDouble2x32(uvec2(0u, 0x7FF80000u));
-  if (x == 0.0LF) return packDouble2x32(uvec2(0u, 0xFFF00000u));
-  uvec2 bits = unpackDouble2x32(x);
-  if ((bits.y & 0x7FF00000u) == 0x7FF00000u) return x;
-  int n = 0;
-  if ((bits.y & 0x7FF00000u) == 0u) {
-    bits = unpackDouble2x32(x * 18014398509481984.0LF);
-    n = -54;
-  }
-  n += int((bits.y >> 20) & 0x7FFu) - 1023;
-  double m = packDouble2x32(uvec2(bits.x, (bits.y & 0x000FFFFFu) | 0x3FF00000u));
-  if (m > 1.41421356237309504880LF) {
-    m *= 0.5LF;
-    n += 1;
-  }
-  const double s = (m - 1.0LF) / (m + 1.0LF), z = s * s;
-  double sum = 0.0LF;
-  for (int k = 25; k > 0; k -= 2) sum = sum * z + 1.0LF / double(k);
-  return double(n) * 1.90821492927058770002e-10LF + 2.0LF * s * sum + double(n) * 0.693147180369123816490LF;
-}
-#endif
-
 float logistic(float x) { return 1.0 / (1.0 + exp(-x)); }
 
 float accurate_power(float x, float y) {

@@ -5,6 +5,16 @@
 
 #include "chain.glsl"
 
+#ifdef SMALL_FLOATS
+#define SMALL_FLOAT_LOADS(n) \
+    default: if (is_small_float(dtype)) reals[to] = small_float_value(dtype, uint(u8_##n[index])); break;
+#define SMALL_FLOAT_STORES(n) \
+    default: if (is_small_float(dtype)) u8_##n[index] = uint8_t(small_float_code(dtype, reals[from], false)); break;
+#else
+#define SMALL_FLOAT_LOADS(n)
+#define SMALL_FLOAT_STORES(n)
+#endif
+
 #if LEVEL >= 1
 #define NARROW_VIEWS(access, n, slot)                                         \
   layout(binding = slot) access buffer F16_##n { float16_t f16_##n[]; };      \
@@ -15,19 +25,29 @@
 #define NARROW_LOADS(n)                                                                          \
     case FLOAT16: reals[to] = float(f16_##n[index]); break;                                      \
     case BFLOAT16: reals[to] = uintBitsToFloat(uint(u16_##n[index]) << 16); break;               \
+    case INT2:                                                                                   \
+    case INT4:                                                                                   \
     case INT8: integers[to] = INTEGER(s8_##n[index]); break;                                     \
     case INT16: integers[to] = INTEGER(s16_##n[index]); break;                                   \
+    case UINT2:                                                                                  \
+    case UINT4:                                                                                  \
     case UINT8: integers[to] = INTEGER(u8_##n[index]); break;                                    \
     case UINT16: integers[to] = INTEGER(u16_##n[index]); break;                                  \
-    case BOOL: integers[to] = uint(u8_##n[index]) != 0u ? INTEGER(1) : INTEGER(0); break;
+    case BOOL: integers[to] = uint(u8_##n[index]) != 0u ? INTEGER(1) : INTEGER(0); break;        \
+    SMALL_FLOAT_LOADS(n)
 #define NARROW_STORES(n)                                                                         \
     case FLOAT16: f16_##n[index] = float16_t(reals[from]); break;                                \
     case BFLOAT16: u16_##n[index] = uint16_t(bfloat16_bits(reals[from])); break;                 \
+    case INT2:                                                                                   \
+    case INT4:                                                                                   \
     case INT8: s8_##n[index] = int8_t(integers[from]); break;                                    \
     case INT16: s16_##n[index] = int16_t(integers[from]); break;                                 \
     case BOOL:                                                                                   \
+    case UINT2:                                                                                  \
+    case UINT4:                                                                                  \
     case UINT8: u8_##n[index] = uint8_t(integers[from]); break;                                  \
-    case UINT16: u16_##n[index] = uint16_t(integers[from]); break;
+    case UINT16: u16_##n[index] = uint16_t(integers[from]); break;                               \
+    SMALL_FLOAT_STORES(n)
 #else
 #define NARROW_VIEWS(access, n, slot)
 #define NARROW_LOADS(n)
@@ -53,11 +73,6 @@
 #define FLOAT64_LOADS(n)
 #define FLOAT64_STORES(n)
 #endif
-
-uint bfloat16_bits(float x) {
-  const uint bits = floatBitsToUint(x);
-  return is_not_a_number(x) ? (bits >> 16) | 0x40u : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-}
 
 #define VIEWS(access, n, slot)                                         \
   layout(binding = slot) access buffer F32_##n { float f32_##n[]; };   \

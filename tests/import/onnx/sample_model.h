@@ -36,7 +36,7 @@ class Message {
 namespace proto {
 constexpr int float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, string = 8, boolean = 9,
               float16 = 10, float64 = 11, uint32 = 12, uint64 = 13, complex64 = 14, bfloat16 = 16, float8e4m3fn = 17,
-              uint4 = 21, int4 = 22, float4e2m1 = 23;
+              uint4 = 21, int4 = 22, float4e2m1 = 23, float8e8m0 = 24, uint2 = 25, int2 = 26, float6e2m3 = 27;
 }  // namespace proto
 
 Message tensor_header(std::string_view name, int data_type, const std::vector<std::int64_t>& dims);

@@ -89,6 +89,21 @@ TEST(OnnxTensor, FourBitTypesArePairs) {
   }
 }
 
+// As onnx.proto says: four elements of 2 bits share a value of int32_data, one of 6 bits has a value of its own, and
+// raw_data has the bits of all, one element after the other.
+TEST(OnnxTensor, TypesOfTwoAndSixBits) {
+  for (const auto& [type, dtype] : {std::pair{proto::uint2, DType::uint2}, std::pair{proto::int2, DType::int2}}) {
+    const Tensor typed = read_one(tensor_header("w", type, {5}).numbers(5, {0xE4, 0x01}));
+    EXPECT_EQ(typed.dtype(), dtype);
+    EXPECT_TRUE(std::ranges::equal(typed.bytes(), read_one(raw_tensor("w", type, {5}, "\xE4\x01")).bytes()));
+  }
+  const Tensor typed = read_one(tensor_header("w", proto::float6e2m3, {3}).numbers(5, {0x3F, 0x01, 0x20}));
+  EXPECT_EQ(typed.dtype(), DType::float6e2m3);
+  const Tensor raw = read_one(raw_tensor("w", proto::float6e2m3, {3}, std::string_view("\x7F\x00\x02", 3)));
+  EXPECT_TRUE(std::ranges::equal(typed.bytes(), raw.bytes()));
+  expect_typed<std::uint8_t>(proto::float8e8m0, DType::float8e8m0, 5, {0x7F}, {0x7F});
+}
+
 TEST(OnnxTensor, Strings) {
   const Tensor tensor =
       read_one(tensor_header("w", proto::string, {1, 2}).text(6, "a").text(6, std::string("\0b", 2)));

@@ -6,6 +6,7 @@
 #include <format>
 #include <numeric>
 
+#include "import/onnx/operators/contraction.h"
 #include "import/onnx/operators/node_builder.h"
 #include "import/onnx/operators/window_attributes.h"
 #include "ops/movement.h"
@@ -13,19 +14,7 @@
 namespace lapilli::onnx {
 namespace {
 
-// One-dimensional operands are a row on the left and a column on the right; the axis goes away again.
-void build_matmul(NodeBuilder& node) {
-  ValueId left = node.input(0), right = node.input(1);
-  const bool row = node.rank(left) == 1, column = node.rank(right) == 1;
-  if (node.rank(left) == 0 || node.rank(right) == 0) node.fail_model("an operand is a scalar");
-  if (row) left = node.unsqueeze(left, std::array{0});
-  if (column) right = node.unsqueeze(right, std::array{1});
-  const ValueId product = node.add(std::make_shared<MatMul>(), {left, right});
-  Shape shape = node.shape(product);
-  if (column) shape.pop_back();
-  if (row) shape.erase(shape.end() - (column ? 1 : 2));
-  node.set_output(0, node.reshape(product, std::move(shape)));
-}
+void build_matmul(NodeBuilder& node) { node.set_output(0, matrix_product(node, node.input(0), node.input(1))); }
 
 void build_gemm(NodeBuilder& node) {
   const bool transpose_a = node.integer("transA", 0) != 0, transpose_b = node.integer("transB", 0) != 0;
@@ -48,11 +37,11 @@ ValueId add_bias(NodeBuilder& node, ValueId value) {
   return node.pointwise(PointwiseFunction::add, {value, node.per_channel(node.input(2), node.rank(value))});
 }
 
-std::vector<Dim> kernel_sizes(NodeBuilder& node, std::size_t spatial) {
-  const Shape& weights = node.shape(node.input(1));
+std::vector<Dim> kernel_sizes(NodeBuilder& node, ValueId kernel, std::size_t spatial) {
+  const Shape& weights = node.shape(kernel);
   if (node.rank(node.input(0)) < 3 || weights.size() != spatial + 2) {
     node.fail_model(std::format("input {} and weights {} do not fit together", node.fact(node.input(0)).to_string(),
-                                node.fact(node.input(1)).to_string()));
+                                node.fact(kernel).to_string()));
   }
   if (const auto declared = node.integers("kernel_shape")) {
     for (std::size_t i = 0; i < spatial; ++i) {
@@ -65,17 +54,7 @@ std::vector<Dim> kernel_sizes(NodeBuilder& node, std::size_t spatial) {
 }
 
 void build_convolution(NodeBuilder& node) {
-  const std::size_t spatial = std::max<std::size_t>(node.rank(node.input(0)), 2) - 2;
-  const std::vector<Dim> kernel = kernel_sizes(node, spatial);
-  const WindowGeometry geometry = window_geometry(node, kernel);
-  ConvolutionAttributes attributes;
-  attributes.strides = geometry.strides;
-  attributes.dilations = geometry.dilations;
-  attributes.pads_begin = geometry.pads_begin;
-  attributes.pads_end = geometry.pads_end;
-  attributes.group = node.integer("group", 1);
-  node.set_output(0, add_bias(node, node.add(std::make_shared<Convolution>(std::move(attributes)),
-                                             {node.input(0), node.input(1)})));
+  node.set_output(0, add_bias(node, convolution(node, node.input(0), node.input(1))));
 }
 
 // With output_shape or an automatic pad, the padding is what makes the output come out at the wanted size.
@@ -94,7 +73,7 @@ void pad_for_size(NodeBuilder& node, const std::vector<Dim>& sizes, const std::v
 
 void build_transposed_convolution(NodeBuilder& node) {
   const std::size_t spatial = std::max<std::size_t>(node.rank(node.input(0)), 2) - 2;
-  const std::vector<Dim> kernel = kernel_sizes(node, spatial);
+  const std::vector<Dim> kernel = kernel_sizes(node, node.input(1), spatial);
   const WindowGeometry geometry = explicit_geometry(node, spatial);
   ConvolutionAttributes attributes;
   attributes.transposed = true;
@@ -131,6 +110,31 @@ constexpr std::array records{
 };
 
 }  // namespace
+
+ValueId matrix_product(NodeBuilder& node, ValueId left, ValueId right) {
+  const bool row = node.rank(left) == 1, column = node.rank(right) == 1;
+  if (node.rank(left) == 0 || node.rank(right) == 0) node.fail_model("an operand is a scalar");
+  if (row) left = node.unsqueeze(left, std::array{0});
+  if (column) right = node.unsqueeze(right, std::array{1});
+  const ValueId product = node.add(std::make_shared<MatMul>(), {left, right});
+  Shape shape = node.shape(product);
+  if (column) shape.pop_back();
+  if (row) shape.erase(shape.end() - (column ? 1 : 2));
+  return node.reshape(product, std::move(shape));
+}
+
+ValueId convolution(NodeBuilder& node, ValueId x, ValueId weights) {
+  const std::size_t spatial = std::max<std::size_t>(node.rank(x), 2) - 2;
+  const std::vector<Dim> kernel = kernel_sizes(node, weights, spatial);
+  const WindowGeometry geometry = window_geometry(node, kernel);
+  ConvolutionAttributes attributes;
+  attributes.strides = geometry.strides;
+  attributes.dilations = geometry.dilations;
+  attributes.pads_begin = geometry.pads_begin;
+  attributes.pads_end = geometry.pads_end;
+  attributes.group = node.integer("group", 1);
+  return node.add(std::make_shared<Convolution>(std::move(attributes)), {x, weights});
+}
 
 std::span<const OperatorRecord> contraction_operators() { return records; }
 

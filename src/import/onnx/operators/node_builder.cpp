@@ -119,10 +119,11 @@ ValueId NodeBuilder::reshape(ValueId value, Shape new_shape) {
   return add(std::make_shared<Reshape>(std::move(new_shape)), {value});
 }
 
-ValueId NodeBuilder::cast(ValueId value, DType to) {
+ValueId NodeBuilder::cast(ValueId value, DType to, Overflow overflow) {
   if (dtype(value) == to) return value;
   PointwiseChain chain;
-  chain.add(PointwiseFunction::cast, to, {0, 0, 0});
+  const bool saturates = overflow == Overflow::saturate || !is_small_float(to);
+  chain.add(saturates ? PointwiseFunction::cast : PointwiseFunction::cast_unsaturated, to, {0, 0, 0});
   return add(std::make_shared<Pointwise>(std::move(chain), to), {value});
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/small_float.h"
 #include "import/onnx/model.h"
 #include "ir/graph.h"
 #include "lapilli/error.h"
@@ -70,7 +71,8 @@ class NodeBuilder {
   ValueId positions(const Dim& count, std::size_t axis = 0, std::size_t rank = 1);
   ValueId pointwise(PointwiseFunction function, std::vector<ValueId> inputs, std::vector<Immediate> immediates = {});
   ValueId reshape(ValueId value, Shape shape);
-  ValueId cast(ValueId value, DType dtype);
+  /// Rounds to nearest; `overflow` matters for floating-point types of 8 bits and fewer.
+  ValueId cast(ValueId value, DType dtype, Overflow overflow = Overflow::saturate);
   /// Per-channel values of shape [C] as [C, 1, ...], which broadcasts against [N, C, ...] of this rank.
   ValueId per_channel(ValueId value, std::size_t rank);
   /// Inserts axes of size 1 at these positions of the result.
@@ -124,5 +126,6 @@ std::span<const OperatorRecord> order_operators();
 std::span<const OperatorRecord> random_operators();
 std::span<const OperatorRecord> training_operators();
 std::span<const OperatorRecord> selection_operators();
+std::span<const OperatorRecord> quantized_contraction_operators();
 
 }  // namespace lapilli::onnx

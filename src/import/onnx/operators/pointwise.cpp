@@ -8,6 +8,7 @@
 
 #include "import/onnx/operators/node_builder.h"
 #include "import/onnx/tensor_reader.h"
+#include "ops/movement.h"
 
 namespace lapilli::onnx {
 namespace {
@@ -163,13 +164,31 @@ void build_where(NodeBuilder& node) {
   node.set_output(0, node.pointwise(Function::select, {node.input(0), node.input(1), node.input(2)}));
 }
 
-void build_cast(NodeBuilder& node) {
-  const std::int64_t number = node.integer("to", 0);
-  const DType to = read_dtype(checked_cast<std::int32_t>(number));
-  node.set_output(0, node.cast(node.input(0), to));
+void set_cast_output(NodeBuilder& node, DType to) {
+  const ValueId value = node.input(0);
+  const Overflow overflow = node.integer("saturate", 1) != 0 ? Overflow::saturate : Overflow::special;
+  if (to != DType::float8e8m0) return node.set_output(0, node.cast(value, to, overflow));
+  const std::string mode = node.text("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    node.fail_model(std::format("round_mode '{}' is none of up, down and nearest", mode));
+  if (node.dtype(value) == to) return node.set_output(0, value);
+  ValueId wide = node.cast(value, DType::float32);
+  if (mode == "up") wide = node.pointwise(Function::power_of_two_above, {wide});
+  if (mode == "down") wide = node.pointwise(Function::power_of_two_below, {wide});
+  node.set_output(0, node.cast(wide, to, overflow));
 }
 
-void build_cast_like(NodeBuilder& node) { node.set_output(0, node.cast(node.input(0), node.dtype(node.input(1)))); }
+DType target_dtype(NodeBuilder& node) { return read_dtype(checked_cast<std::int32_t>(node.integer("to", 0))); }
+
+void build_cast(NodeBuilder& node) { set_cast_output(node, target_dtype(node)); }
+
+void build_cast_like(NodeBuilder& node) { set_cast_output(node, node.dtype(node.input(1))); }
+
+void build_bit_cast(NodeBuilder& node) {
+  const DType to = target_dtype(node);
+  const ValueId value = node.input(0);
+  node.set_output(0, node.dtype(value) == to ? value : node.add(std::make_shared<BitCast>(to), {value}));
+}
 
 constexpr std::array records{
     OperatorRecord{"Abs", 1, build_unary<Function::absolute>},
@@ -181,6 +200,7 @@ constexpr std::array records{
     OperatorRecord{"Asinh", 9, build_unary<Function::inverse_hyperbolic_sine>},
     OperatorRecord{"Atan", 7, build_unary<Function::arctangent>},
     OperatorRecord{"Atanh", 9, build_unary<Function::inverse_hyperbolic_tangent>},
+    OperatorRecord{"BitCast", 26, build_bit_cast},
     OperatorRecord{"BitShift", 11, build_bit_shift},
     OperatorRecord{"BitwiseAnd", 18, build_binary<Function::bitwise_and>},
     OperatorRecord{"BitwiseNot", 18, build_unary<Function::bitwise_not>},

@@ -1,100 +1,245 @@
-// Quantization: integers that stand for (integer - zero point) * scale.
+// Quantization: integers, or floats of few bits, that stand for (element - zero point) * scale.
+#include "import/onnx/operators/quantization.h"
+
 #include <array>
 #include <format>
 #include <memory>
 
+#include "base/checked.h"
 #include "import/onnx/operators/node_builder.h"
+#include "import/onnx/tensor_reader.h"
+#include "ops/movement.h"
+#include "ops/reduction.h"
 
 namespace lapilli::onnx {
 namespace {
 
-struct Range {
-  double low, high;
-};
-
-Range range_of(NodeBuilder& node, DType dtype) {
-  switch (dtype) {
-    case DType::int8: return {-128, 127};
-    case DType::uint8: return {0, 255};
-    case DType::int16: return {-32768, 32767};
-    case DType::uint16: return {0, 65535};
-    default: node.fail_unsupported(std::format("quantization to {}", to_string(dtype)));
-  }
-}
-
-// Scales and zero points of one axis, as a shape that broadcasts along it.
-ValueId along_axis(NodeBuilder& node, ValueId value) {
-  const std::size_t rank = node.rank(node.input(0));
-  if (node.rank(value) == 0 || node.shape(value) == Shape{Dim(1)}) return node.reshape(value, {});
-  if (node.integer("block_size", 0) != 0 || node.rank(value) != 1) node.fail_unsupported("quantization by blocks");
-  Shape shape(rank, Dim(1));
-  const auto axis = static_cast<std::size_t>(node.axis(node.integer("axis", 1), rank));
-  shape[axis] = node.shape(value)[0];
-  if (!node.assumptions().equal(shape[axis], node.shape(node.input(0))[axis])) {
-    node.fail_model(std::format("{} scales for axis {} of {}", shape[axis].to_string(), axis,
-                                node.fact(node.input(0)).to_string()));
-  }
-  return node.reshape(value, std::move(shape));
-}
-
-// A chain over the input, the scale and, where there is one, the zero point. One node, so that what lies between its
-// steps is not rounded to float16 when intermediate results are.
-class QuantizationChain {
+// How the elements of a tensor share scales. Elements, scales and zero points are brought to shapes that broadcast;
+// `restore` undoes it.
+class Granularity {
  public:
-  explicit QuantizationChain(NodeBuilder& node) : node_(node) {
-    inputs_ = {node.input(0), along_axis(node, node.input(1))};
-    if (node.has_input(2)) inputs_.push_back(along_axis(node, node.input(2)));
-    chain_.input_count = static_cast<std::uint8_t>(inputs_.size());
+  explicit Granularity(NodeBuilder& node)
+      : node_(node), shape_(node.shape(node.input(0))), block_(node.integer("block_size", 0)) {
+    if (block_ < 0) node.fail_model(std::format("block_size {}", block_));
+    const Shape& scales = node.shape(node.input(1));
+    const bool single = scales.empty() || scales == Shape{Dim(1)};
+    // An axis is written even for a scalar, which has none.
+    if (!single) axis_ = static_cast<std::size_t>(node.axis(node.integer("axis", 1), shape_.size()));
+    blocked_ = block_ != 0 && scales.size() == shape_.size() && !single;
+    if (!single && !blocked_ && scales.size() != 1) {
+      node.fail_model(std::format("scales {} for {}{}", node.fact(node.input(1)).to_string(),
+                                  node.fact(node.input(0)).to_string(), block_ == 0 ? " without a block_size" : ""));
+    }
+    if (!blocked_) return;
+    const Dim &size = shape_[axis_], &blocks = scales[axis_];
+    if (!node.assumptions().equal(Dim::ceil_divide(size, block_), blocks)) {
+      node.fail_model(std::format("{} scales along axis {} for {} elements in blocks of {}", blocks.to_string(), axis_,
+                                  size.to_string(), block_));
+    }
+    even_ = node.assumptions().equal(blocks * Dim(block_), size);
   }
 
-  [[nodiscard]] DType dtype() const { return node_.dtype(inputs_[1]); }
-  [[nodiscard]] bool has_zero_point() const { return inputs_.size() == 3; }
-  std::uint8_t number(double value) { return chain_.add(Immediate{dtype(), value, 0}); }
-  std::uint8_t step(PointwiseFunction function, std::array<std::uint8_t, 3> arguments) {
-    return chain_.add(function, dtype(), arguments);
+  [[nodiscard]] ValueId elements(ValueId value) const {
+    if (!blocked_ || !even_) return value;
+    return node_.reshape(value, cut_shape(shape_, Dim(block_)));
   }
-  /// Input `index` in the type of the scale.
-  std::uint8_t input(std::uint8_t index) {
-    return node_.dtype(inputs_[index]) == dtype() ? index : step(PointwiseFunction::cast, {index, 0, 0});
+
+  [[nodiscard]] ValueId scales(ValueId value) const {
+    const Shape& shape = node_.shape(value);
+    if (shape.empty() || shape == Shape{Dim(1)}) return node_.reshape(value, {});
+    return blocked_ ? of_blocks(value) : along_axis(value);
   }
-  void finish(DType target) {
-    const auto last = static_cast<std::uint8_t>(chain_.first_step() + chain_.steps.size() - 1);
-    if (target != dtype()) chain_.add(PointwiseFunction::cast, target, {last, 0, 0});
-    node_.set_output(0, node_.add(std::make_shared<Pointwise>(std::move(chain_), target), std::move(inputs_)));
-  }
+
+  [[nodiscard]] ValueId restore(ValueId value) const { return node_.reshape(value, shape_); }
 
  private:
+  // The axis as blocks and the places in each.
+  [[nodiscard]] Shape cut_shape(const Shape& shape, const Dim& places) const {
+    Shape cut = shape;
+    if (places != Dim(1)) cut[axis_] = Dim::floor_divide(shape[axis_], block_);
+    cut.insert(cut.begin() + static_cast<std::ptrdiff_t>(axis_) + 1, places);
+    return cut;
+  }
+
+  [[nodiscard]] ValueId along_axis(ValueId value) const {
+    Shape wide(shape_.size(), Dim(1));
+    wide[axis_] = node_.shape(value)[0];
+    if (node_.rank(value) != 1 || !node_.assumptions().equal(wide[axis_], shape_[axis_])) {
+      node_.fail_model(std::format("{} for axis {} of {}", node_.fact(value).to_string(), axis_,
+                                   node_.fact(node_.input(0)).to_string()));
+    }
+    return node_.reshape(value, std::move(wide));
+  }
+
+  [[nodiscard]] ValueId of_blocks(ValueId value) const {
+    const Shape scales = node_.shape(value);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      if (i != axis_ && !node_.assumptions().equal(scales[i], shape_[i])) {
+        node_.fail_model(std::format("{} and {} differ along axis {}, which has no blocks",
+                                     node_.fact(value).to_string(), node_.fact(node_.input(0)).to_string(), i));
+      }
+    }
+    const ValueId cut = node_.reshape(value, cut_shape(scales, Dim(1)));
+    if (even_) return cut;
+    // The last block is not full: each scale is repeated, and those past the end are left out.
+    Shape repeated = cut_shape(scales, Dim(1));
+    repeated[axis_ + 1] = Dim(block_);
+    Shape joined = scales;
+    joined[axis_] = scales[axis_] * Dim(block_);
+    const ValueId whole = node_.reshape(node_.add(std::make_shared<Expand>(repeated), {cut}), joined);
+    return node_.add(std::make_shared<Slice>(std::vector<Dim>(shape_.size(), Dim(0)), shape_,
+                                             std::vector<Dim>(shape_.size(), Dim(1))),
+                     {whole});
+  }
+
   NodeBuilder& node_;
-  std::vector<ValueId> inputs_;
-  PointwiseChain chain_;
+  Shape shape_;
+  std::int64_t block_;
+  std::size_t axis_ = 0;
+  bool blocked_ = false, even_ = false;
 };
 
+DType attribute_dtype(NodeBuilder& node, std::string_view name, DType otherwise) {
+  const std::int64_t number = node.integer(name, 0);
+  return number == 0 ? otherwise : read_dtype(checked_cast<std::int32_t>(number));
+}
+
+// Scales that are integers or powers of two in 8 bits are divided by as float32.
+DType division_dtype(DType scale) { return is_integer(scale) || is_small_float(scale) ? DType::float32 : scale; }
+
 void build_quantize(NodeBuilder& node) {
-  const DType target = node.has_input(2) ? node.dtype(node.input(2)) : DType::uint8;
-  const Range range = range_of(node, target);
-  QuantizationChain chain(node);
-  const std::uint8_t low = chain.number(range.low), high = chain.number(range.high);
-  std::uint8_t value = chain.step(PointwiseFunction::divide, {chain.input(0), 1, 0});
-  value = chain.step(PointwiseFunction::round, {value, 0, 0});
-  if (chain.has_zero_point()) value = chain.step(PointwiseFunction::add, {value, chain.input(2), 0});
-  chain.step(PointwiseFunction::clamp, {value, low, high});
-  chain.finish(target);
+  const DType target =
+      attribute_dtype(node, "output_dtype", node.has_input(2) ? node.dtype(node.input(2)) : DType::uint8);
+  if (node.has_input(2) && node.dtype(node.input(2)) != target) {
+    node.fail_model(std::format("output_dtype {} and a zero point of {}", to_string(target),
+                                to_string(node.dtype(node.input(2)))));
+  }
+  const Granularity granularity(node);
+  const DType precision = attribute_dtype(node, "precision", division_dtype(node.dtype(node.input(1))));
+  const DType wide = precision == DType::float64 ? DType::float64 : DType::float32;
+  std::vector<ValueId> inputs{granularity.elements(node.input(0)), granularity.scales(node.input(1))};
+  if (node.has_input(2)) inputs.push_back(granularity.scales(node.input(2)));
+  const std::optional<std::uint8_t> zero_point = node.has_input(2) ? std::optional(std::uint8_t{2}) : std::nullopt;
+  StepBuilder steps(node, std::move(inputs));
+  const QuantizedRange range(steps, target);
+  const auto operand = [&](std::uint8_t input) { return steps.cast(steps.cast(input, precision), wide); };
+  std::uint8_t value = steps.add(PointwiseFunction::exact_quotient, operand(0), operand(1));
+  value = steps.cast(steps.cast(value, precision), wide);
+  if (is_integer(target)) {
+    range.quantize(value, zero_point);
+  } else {
+    if (zero_point) value = steps.add(PointwiseFunction::add, value, steps.cast(*zero_point, wide));
+    steps.cast(value, target, node.integer("saturate", 1) != 0 ? Overflow::saturate : Overflow::special);
+  }
+  node.set_output(0, granularity.restore(steps.finish()));
 }
 
 void build_dequantize(NodeBuilder& node) {
-  QuantizationChain chain(node);
-  std::uint8_t value = chain.input(0);
-  if (chain.has_zero_point()) value = chain.step(PointwiseFunction::subtract, {value, chain.input(2), 0});
-  chain.step(PointwiseFunction::multiply, {value, 1, 0});
-  chain.finish(chain.dtype());
+  const Granularity granularity(node);
+  const DType element = node.dtype(node.input(0)), scale = node.dtype(node.input(1));
+  std::vector<ValueId> inputs{granularity.elements(node.input(0)), granularity.scales(node.input(1))};
+  if (node.has_input(2)) inputs.push_back(granularity.scales(node.input(2)));
+  StepBuilder steps(node, std::move(inputs));
+  std::uint8_t value = 0;
+  if (node.has_input(2)) {
+    // Exact in integers, and in float32 for floats of few bits.
+    const DType exact = is_integer(element) ? DType::int32 : DType::float32;
+    value = steps.add(PointwiseFunction::subtract, steps.cast(0, exact), steps.cast(2, exact));
+  }
+  const DType wide = scale == DType::float64 ? DType::float64 : DType::float32;
+  value = steps.add(PointwiseFunction::multiply, steps.cast(value, wide), steps.cast(1, wide));
+  steps.cast(value, attribute_dtype(node, "output_dtype", scale));
+  node.set_output(0, granularity.restore(steps.finish()));
+}
+
+ValueId quantized(NodeBuilder& node, ValueId value, std::optional<ValueId> zero_point) {
+  std::vector<ValueId> inputs{value};
+  if (zero_point) inputs.push_back(*zero_point);
+  StepBuilder steps(node, std::move(inputs));
+  const QuantizedRange range(steps, DType::uint8);
+  range.quantize(0, zero_point ? std::optional(std::uint8_t{1}) : std::nullopt);
+  return steps.finish();
+}
+
+// The range of the elements, with 0 in it, becomes 0 to 255.
+void build_dynamic_quantize(NodeBuilder& node) {
+  const ValueId x = node.input(0);
+  std::vector<int> axes;
+  for (std::size_t i = 0; i < node.rank(x); ++i) axes.push_back(static_cast<int>(i));
+  const auto extreme = [&](ReductionFunction reduction, PointwiseFunction function) {
+    const ValueId found = node.add(std::make_shared<Reduction>(reduction, Preparation::none, axes), {x});
+    return node.pointwise(function, {node.reshape(found, {})}, {Immediate::of(0)});
+  };
+  const ValueId highest = extreme(ReductionFunction::maximum, PointwiseFunction::maximum);
+  const ValueId lowest = extreme(ReductionFunction::minimum, PointwiseFunction::minimum);
+  const ValueId range = node.pointwise(PointwiseFunction::subtract, {highest, lowest});
+  // Where all elements are 0, any scale will do.
+  const ValueId empty = node.pointwise(PointwiseFunction::equal, {range}, {Immediate::of(0)});
+  constexpr std::array<float, 1> one{1};
+  const ValueId whole = node.constant(Tensor::of<float>(DType::float32, {}, one));
+  const ValueId width = node.pointwise(PointwiseFunction::select, {empty, whole, range});
+  const ValueId scale = node.pointwise(PointwiseFunction::exact_quotient, {width}, {Immediate::of(255)});
+  const ValueId distance = node.pointwise(PointwiseFunction::exact_quotient, {lowest, scale});
+  const ValueId zero_point =
+      quantized(node, node.pointwise(PointwiseFunction::negate, {distance}), std::nullopt);
+  const ValueId quotient = node.pointwise(PointwiseFunction::exact_quotient, {x, scale});
+  node.set_output(0, quantized(node, quotient, zero_point));
+  node.set_output(1, scale);
+  node.set_output(2, zero_point);
 }
 
 constexpr std::array records{
     OperatorRecord{"DequantizeLinear", 10, build_dequantize},
+    OperatorRecord{"DynamicQuantizeLinear", 11, build_dynamic_quantize},
     OperatorRecord{"QuantizeLinear", 10, build_quantize},
 };
 
 }  // namespace
+
+StepBuilder::StepBuilder(NodeBuilder& node, std::vector<ValueId> inputs) : node_(node), inputs_(std::move(inputs)) {
+  chain_.input_count = static_cast<std::uint8_t>(inputs_.size());
+  for (const ValueId input : inputs_) dtypes_.push_back(node.dtype(input));
+}
+
+std::uint8_t StepBuilder::number(double value) {
+  dtypes_.push_back(DType::float32);
+  return chain_.add(Immediate::of(value));
+}
+
+std::uint8_t StepBuilder::add(PointwiseFunction function, std::uint8_t first, std::uint8_t second,
+                              std::uint8_t third) {
+  const DType dtype = dtypes_[first];
+  dtypes_.push_back(dtype);
+  return chain_.add(function, dtype, {first, second, third});
+}
+
+std::uint8_t StepBuilder::cast(std::uint8_t value, DType to, Overflow overflow) {
+  if (dtypes_[value] == to) return value;
+  const bool saturates = overflow == Overflow::saturate || !is_small_float(to);
+  dtypes_.push_back(to);
+  return chain_.add(saturates ? PointwiseFunction::cast : PointwiseFunction::cast_unsaturated, to, {value, 0, 0});
+}
+
+ValueId StepBuilder::finish() {
+  const DType result = dtypes_.back();
+  return node_.add(std::make_shared<Pointwise>(std::move(chain_), result), std::move(inputs_));
+}
+
+QuantizedRange::QuantizedRange(StepBuilder& steps, DType target) : steps_(steps), target_(target) {
+  if (!is_integer(target)) return;
+  if (bit_width(target) > 16)
+    fail(ErrorCode::invalid_model, "quantization to {}, which has more than 16 bits", to_string(target));
+  const auto values = static_cast<double>(1U << bit_width(target));
+  const double lowest = is_signed_integer(target) ? -values / 2 : 0;
+  low_ = steps.number(lowest);
+  high_ = steps.number(lowest + values - 1);
+}
+
+void QuantizedRange::quantize(std::uint8_t value, std::optional<std::uint8_t> zero_point) const {
+  value = steps_.add(PointwiseFunction::round, steps_.cast(value, DType::float32));
+  if (zero_point) value = steps_.add(PointwiseFunction::add, value, steps_.cast(*zero_point, DType::float32));
+  steps_.cast(steps_.add(PointwiseFunction::clamp, value, low_, high_), target_);
+}
 
 std::span<const OperatorRecord> quantization_operators() { return records; }
 

@@ -1,0 +1,170 @@
+// Elementary functions in double precision, of which GLSL has none but the square root. Series run until what is left
+// out does not count; none of them is fast.
+#ifndef LAPILLI_ELEMENTARY_DOUBLE
+#define LAPILLI_ELEMENTARY_DOUBLE
+
+// exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
+// the series of artanh((m-1)/(m+1)).
+double double_exponential(double x) {
+  if (x > 709.78LF) return packDouble2x32(uvec2(0u, 0x7FF00000u));
+  if (x < -745.1LF) return 0.0LF;
+  const double n = roundEven(x * 1.4426950408889634074LF);
+  const double r = (x - n * 0.693147180369123816490LF) - n * 1.90821492927058770002e-10LF;
+  double sum = 1.0LF;
+  for (int k = 16; k > 0; --k) sum = 1.0LF + sum * r / double(k);
+  const int half_power = int(n) / 2, rest = int(n) - half_power;
+  const double first = packDouble2x32(uvec2(0u, uint(half_power + 1023) << 20));
+  return sum * first * packDouble2x32(uvec2(0u, uint(rest + 1023) << 20));
+}
+
+double double_logarithm(double x) {
+  if (x != x || x < 0.0LF) return packDouble2x32(uvec2(0u, 0x7FF80000u));
+  if (x == 0.0LF) return packDouble2x32(uvec2(0u, 0xFFF00000u));
+  uvec2 bits = unpackDouble2x32(x);
+  if ((bits.y & 0x7FF00000u) == 0x7FF00000u) return x;
+  int n = 0;
+  if ((bits.y & 0x7FF00000u) == 0u) {
+    bits = unpackDouble2x32(x * 18014398509481984.0LF);
+    n = -54;
+  }
+  n += int((bits.y >> 20) & 0x7FFu) - 1023;
+  double m = packDouble2x32(uvec2(bits.x, (bits.y & 0x000FFFFFu) | 0x3FF00000u));
+  if (m > 1.41421356237309504880LF) {
+    m *= 0.5LF;
+    n += 1;
+  }
+  const double s = (m - 1.0LF) / (m + 1.0LF), z = s * s;
+  double sum = 0.0LF;
+  for (int k = 25; k > 0; k -= 2) sum = sum * z + 1.0LF / double(k);
+  return double(n) * 1.90821492927058770002e-10LF + 2.0LF * s * sum + double(n) * 0.693147180369123816490LF;
+}
+
+#ifndef INLINED
+bool is_finite(double x) { return (unpackDouble2x32(x).y & 0x7FF00000u) != 0x7FF00000u; }
+
+double double_exponential_minus_one(double x) {
+  if (abs(x) > 0.5LF) return double_exponential(x) - 1.0LF;
+  double sum = 0.0LF;
+  for (int k = 15; k > 0; --k) sum = (1.0LF + sum) * x / double(k);
+  return sum;
+}
+
+// log(1 + x): what 1 + x loses is made good (Kahan).
+double double_logarithm_of_one_plus(double x) {
+  precise const double sum = 1.0LF + x;
+  if (sum == 1.0LF || !is_finite(sum)) return x;
+  precise const double taken = sum - 1.0LF;
+  return double_logarithm(sum) * (x / taken);
+}
+
+double double_power(double x, double y) {
+  if (y == 0.0LF || x == 1.0LF) return 1.0LF;
+  const double magnitude = double_exponential(y * double_logarithm(abs(x)));
+  if (x > 0.0LF || isnan(x)) return magnitude;
+  const bool odd = floor(0.5LF * y) * 2.0LF != y;
+  if (x < 0.0LF && floor(y) != y) return packDouble2x32(uvec2(0u, 0x7FF80000u));
+  return floor(y) == y && odd && x < 0.0LF ? -magnitude : magnitude;
+}
+
+// pi/2 in three parts, as in fdlibm, so that little is lost up to about 10^8.
+double reduce_quarter_turns(double x, double n) {
+  return ((x - n * 1.57079632673412561417LF) - n * 6.07710050630396597660e-11LF) - n * 2.02226624879595063154e-21LF;
+}
+
+double double_sine_of_quarter(double x, int quarter) {
+  const double z = x * x;
+  const bool even = (quarter & 1) != 0;
+  double sum = 1.0LF;
+  for (int k = even ? 20 : 21; k > 1; k -= 2) sum = 1.0LF - sum * z / double(k * (k - 1));
+  const double value = even ? sum : sum * x;
+  return (quarter & 2) != 0 ? -value : value;
+}
+
+double double_sine(double x) {
+  const double n = roundEven(x * 0.63661977236758134308LF);
+  return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n));
+}
+
+double double_cosine(double x) {
+  const double n = roundEven(x * 0.63661977236758134308LF);
+  return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n) + 1);
+}
+
+const double HALF_PI = 1.57079632679489661923LF;
+
+// The angle is halved twice, then its series is short.
+double double_arctangent(double x) {
+  const double size = abs(x);
+  double t = size > 1.0LF ? 1.0LF / size : size;
+  t = t / (1.0LF + sqrt(1.0LF + t * t));
+  t = t / (1.0LF + sqrt(1.0LF + t * t));
+  const double z = t * t;
+  double sum = 0.0LF;
+  for (int k = 25; k > 0; k -= 2) sum = 1.0LF / double(k) - sum * z;
+  const double angle = 4.0LF * t * sum, whole = size > 1.0LF ? HALF_PI - angle : angle;
+  return isnan(x) ? x : x < 0.0LF ? -whole : whole;
+}
+
+double double_arcsine(double x) { return 2.0LF * double_arctangent(x / (1.0LF + sqrt(1.0LF - x * x))); }
+
+double double_arccosine(double x) {
+  return x == -1.0LF ? 2.0LF * HALF_PI : 2.0LF * double_arctangent(sqrt((1.0LF - x) / (1.0LF + x)));
+}
+
+double double_hyperbolic_sine(double x) {
+  const double minus_one = double_exponential_minus_one(abs(x));
+  const double value = is_finite(minus_one) ? 0.5LF * (minus_one + minus_one / (minus_one + 1.0LF)) : minus_one;
+  return x < 0.0LF ? -value : value;
+}
+
+double double_hyperbolic_cosine(double x) {
+  const double e = double_exponential(abs(x));
+  return 0.5LF * (e + 1.0LF / e);
+}
+
+double double_hyperbolic_tangent(double x) {
+  if (isnan(x)) return x;
+  const double minus_one = double_exponential_minus_one(2.0LF * abs(x));
+  const double value = is_finite(minus_one) ? minus_one / (minus_one + 2.0LF) : 1.0LF;
+  return x < 0.0LF ? -value : value;
+}
+
+double double_inverse_hyperbolic_sine(double x) {
+  const double size = abs(x);
+  const double value = size > 1e8LF ? double_logarithm(size) + 0.69314718055994530942LF
+                                    : double_logarithm_of_one_plus(size + size * size / (1.0LF + sqrt(1.0LF + size * size)));
+  return x < 0.0LF ? -value : value;
+}
+
+double double_inverse_hyperbolic_cosine(double x) {
+  const double t = x - 1.0LF;
+  return x > 1e8LF ? double_logarithm(x) + 0.69314718055994530942LF
+                   : double_logarithm_of_one_plus(t + sqrt(2.0LF * t + t * t));
+}
+
+double double_inverse_hyperbolic_tangent(double x) {
+  const double size = abs(x), value = 0.5LF * double_logarithm_of_one_plus(2.0LF * size / (1.0LF - size));
+  return x < 0.0LF ? -value : value;
+}
+
+// The series whose terms are all positive: erf x = 2/sqrt(pi) exp(-x^2) sum 2^n x^(2n+1) / (2n+1)!!
+double double_error_function(double x) {
+  const double size = min(abs(x), 6.0LF);
+  if (isnan(x)) return x;
+  double term = size, sum = size;
+  for (int n = 1; n < 120; ++n) {
+    term *= 2.0LF * size * size / double(2 * n + 1);
+    sum += term;
+  }
+  const double value = min(1.12837916709551257390LF * double_exponential(-size * size) * sum, 1.0LF);
+  return x < 0.0LF ? -value : value;
+}
+
+double double_logistic(double x) { return 1.0LF / (1.0LF + double_exponential(-x)); }
+
+double double_softplus(double x) {
+  return isnan(x) ? x : max(x, 0.0LF) + double_logarithm_of_one_plus(double_exponential(-abs(x)));
+}
+#endif
+
+#endif

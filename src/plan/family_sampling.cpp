@@ -15,10 +15,6 @@ Dim row_words(const Sampling& op, const SamplingAxis& axis) {
   return op.sampling().kernel == SamplingKernel::nearest ? Dim(1) : op.taps(axis) + Dim(1);
 }
 
-std::uint32_t choose_invocations(const DeviceTraits& traits) {
-  return traits.software ? 32 : std::min<std::uint32_t>(256, traits.max_group_invocations);
-}
-
 // The table made on the host, where all that it depends on is known and it is not large.
 std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Graph& graph) {
   const SamplingAttributes& sampling = op.sampling();

@@ -1,0 +1,84 @@
+#include "lapilli/operators.h"
+
+#include <format>
+#include <iostream>
+
+#include "base/text.h"
+#include "command.h"
+#include "json.h"
+#include "options.h"
+#include "terminal.h"
+
+namespace lapilli::program {
+namespace {
+
+struct OperatorArguments {
+  bool json = false, markdown = false;
+};
+
+std::string versions_text(const OperatorDescription& description) {
+  std::vector<std::string> texts;
+  for (const std::int64_t version : description.versions) texts.push_back(std::to_string(version));
+  return join(texts, ", ");
+}
+
+std::string place_text(const OperatorDescription& description) {
+  return description.reason.empty() ? description.runs_on : description.runs_on + ": " + description.reason;
+}
+
+std::string full_name(const OperatorDescription& description) {
+  return description.domain.empty() ? description.name : description.domain + "." + description.name;
+}
+
+void print_json(const std::vector<OperatorDescription>& operators) {
+  Json array = Json::array();
+  for (const OperatorDescription& description : operators) {
+    array.push_back({{"domain", description.domain},
+                     {"name", description.name},
+                     {"versions", description.versions},
+                     {"runs_on", description.runs_on},
+                     {"reason", description.reason}});
+  }
+  print(Json{{"operators", std::move(array)}});
+}
+
+void print_markdown(const std::vector<OperatorDescription>& operators) {
+  std::cout << "| operator | since opset | runs on |\n|---|---|---|\n";
+  for (const OperatorDescription& description : operators) {
+    std::cout << std::format("| {} | {} | {} |\n", full_name(description), versions_text(description),
+                             place_text(description));
+  }
+}
+
+int list(const OperatorArguments& arguments) {
+  const std::vector<OperatorDescription> operators = list_operators();
+  if (arguments.json) {
+    print_json(operators);
+  } else if (arguments.markdown) {
+    print_markdown(operators);
+  } else {
+    Table table({"operator", "since opset", "runs on"});
+    for (const OperatorDescription& description : operators) {
+      table.add({full_name(description), versions_text(description), place_text(description)});
+    }
+    std::cout << table.text() << operators.size() << " operators\n";
+  }
+  return success;
+}
+
+}  // namespace
+
+void add_operators_command(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("ops", "List the operators of ONNX that models may have");
+  const auto arguments = std::make_shared<OperatorArguments>();
+  add_json_option(*command, arguments->json);
+  command->add_flag("--markdown", arguments->markdown, "Print a table for a document");
+  command->footer(R"(
+A version is the first opset from which on an operator is read in one way; it serves until the next one. `lapilli inspect
+MODEL` says where each node of a model runs.
+
+JSON: operators [domain, name, versions, runs_on, reason])");
+  command->callback([arguments, &action] { action = [arguments] { return list(*arguments); }; });
+}
+
+}  // namespace lapilli::program

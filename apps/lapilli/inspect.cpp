@@ -19,6 +19,7 @@ void print_json(const ModelDescription& description) {
                      {"inputs", node.inputs},
                      {"outputs", node.outputs},
                      {"runs_on", node.runs_on},
+                     {"reason", node.reason},
                      {"operations", node.operations}});
   }
   print(Json{{"format", description.format},
@@ -55,7 +56,8 @@ void print_text(const ModelDescription& description) {
   std::size_t number = 0;
   for (const NodeDescription& node : description.nodes) {
     ++places[node.runs_on];
-    table.add({std::to_string(number++), node.operation, join(node.outputs, ", "), node.runs_on,
+    table.add({std::to_string(number++), node.operation, join(node.outputs, ", "),
+               node.reason.empty() ? node.runs_on : node.runs_on + ": " + node.reason,
                count_text(static_cast<double>(node.operations)), join(node.origins, ", ")});
   }
   std::vector<std::string> where;

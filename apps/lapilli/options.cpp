@@ -31,6 +31,7 @@ ModelOptions ModelArguments::model_options() const {
   ModelOptions options;
   options.precision = precision;
   options.optimise = !unoptimised;
+  options.strict = strict;
   return options;
 }
 
@@ -62,6 +63,7 @@ void add_planning_options(CLI::App& command, ModelArguments& arguments) {
       ->default_str("float32");
   command.add_flag("--unoptimised", arguments.unoptimised,
                    "Leave out the rewrites of the graph, to look for a defect");
+  command.add_flag("--strict", arguments.strict, "Refuse a model of which the host would run a node");
 }
 
 Device open_device(const std::string& selector) {

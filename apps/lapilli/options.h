@@ -16,7 +16,7 @@ struct ModelArguments {
   std::string device;
   Precision precision = Precision::float32;
   Sizes sizes;
-  bool unoptimised = false;
+  bool unoptimised = false, strict = false;
   bool json = false;
 
   [[nodiscard]] ModelOptions model_options() const;
@@ -25,7 +25,7 @@ struct ModelArguments {
 void add_json_option(CLI::App& command, bool& json);
 void add_device_option(CLI::App& command, std::string& device);
 void add_model_argument(CLI::App& command, ModelArguments& arguments);
-/// --size, --precision and --unoptimised.
+/// --size, --precision, --unoptimised and --strict.
 void add_planning_options(CLI::App& command, ModelArguments& arguments);
 
 /// Opens the device and prints on stderr what its user ought to be told.

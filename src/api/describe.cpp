@@ -92,6 +92,7 @@ std::vector<PortDescription> declared_outputs(const Network& network) {
 
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes, const ModelOptions& options) {
   const Network network(path);
+  if (options.strict) network.require_device_only();
   ModelDescription description;
   description.format = network.format();
   description.sizes = network.complete_sizes(sizes);

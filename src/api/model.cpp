@@ -44,7 +44,9 @@ Model::State::State(const std::filesystem::path& path, Device opened, ModelOptio
       options(std::move(wanted)),
       constants(std::make_shared<ResidentConstants>(device.implementation())),
       parts(std::make_shared<PartPlans>(device.implementation().traits(), flow_options(options))),
-      inputs(input_ports(network)) {}
+      inputs(input_ports(network)) {
+  if (options.strict) network.require_device_only();
+}
 
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
   const std::scoped_lock lock(mutex);

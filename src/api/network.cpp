@@ -10,6 +10,7 @@
 #include "import/onnx/graph/part.h"
 #include "import/onnx/inline_functions.h"
 #include "import/onnx/reader.h"
+#include "import/onnx/walk.h"
 
 namespace lapilli {
 namespace {
@@ -146,6 +147,19 @@ void Network::check_inputs(std::span<const Value> inputs) const {
              ? std::string(to_string(inputs[i].tensor().dtype())) + shape_text(inputs[i].tensor().shape())
              : std::string(inputs[i].empty() ? "nothing" : "a sequence"));
   }
+}
+
+void Network::require_device_only() const {
+  std::vector<std::string> lines;
+  onnx::for_each_node(model_, [&](const onnx::Node& node) {
+    if (onnx::runs_on_device(node)) return;
+    const HostOperator* host = find_host_operator(node.domain, node.op_type, node.opset_version);
+    lines.push_back(std::format("{}: {}", onnx::node_text(node),
+                                host != nullptr ? host->reason : "only the host has it for these types"));
+  });
+  if (lines.empty()) return;
+  fail(ErrorCode::unsupported, "{}: the host would run {} of the nodes, and the model is to run on the device alone:\n  {}",
+       path_, lines.size(), join(lines, "\n  "));
 }
 
 std::optional<Network::Built> Network::build(Assumptions& assumptions, const ModelOptions& options) const {

@@ -38,6 +38,9 @@ class Network {
   /// Nothing when the model is no single graph for the device: sizes depend on data, or the host has a part in it.
   [[nodiscard]] std::optional<Built> build(Assumptions& assumptions, const ModelOptions& options) const;
 
+  /// Throws Error (unsupported) that names every node which the host runs, with the reason.
+  void require_device_only() const;
+
   /// What the file says, functions inlined.
   [[nodiscard]] const onnx::Model& model() const noexcept { return model_; }
 

@@ -22,7 +22,7 @@ TEST(Program, HelpTeachesByExamples) {
   const ProgramResult result = run_program({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(contains(result.output, "Exit codes:")) << result.output;
-  for (const char* command : {"devices", "inspect", "plan", "run", "classify", "verify", "bench"}) {
+  for (const char* command : {"devices", "inspect", "plan", "run", "classify", "verify", "bench", "ops"}) {
     EXPECT_TRUE(contains(result.output, command)) << command;
     const ProgramResult help = run_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);
@@ -218,6 +218,30 @@ TEST(Program, BenchAsJson) {
   const ProgramResult fixed = run_program({"bench", data_file("two_inputs.onnx"), "--batch", "8"});
   EXPECT_EQ(fixed.exit_code, 3);
   EXPECT_TRUE(contains(fixed.errors, "fixed")) << fixed.errors;
+}
+
+TEST(Program, OperatorsAsJson) {
+  const ProgramResult result = run_program({"ops", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const nlohmann::json operators = result.json().at("operators");
+  const auto place_of = [&](const std::string& name) -> std::string {
+    for (const nlohmann::json& each : operators) {
+      if (each.at("name") == name && each.at("domain") == "") return each.at("runs_on");
+    }
+    return "nowhere";
+  };
+  EXPECT_EQ(place_of("Conv"), "device");
+  EXPECT_EQ(place_of("Loop"), "host");
+  EXPECT_EQ(place_of("Convolve"), "nowhere");
+  EXPECT_EQ(keys_of(operators[0]), (std::set<std::string>{"domain", "name", "versions", "runs_on", "reason"}));
+}
+
+TEST(Program, StrictRunsNameWhatTheHostWouldDo) {
+  const std::string model = std::string(ONNX_TESTDATA) + "/node/test_if/model.onnx";
+  const ProgramResult refused = run_program({"inspect", model, "--strict"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_TRUE(contains(refused.errors, "(If): the host decides what runs next")) << refused.errors;
+  EXPECT_EQ(run_program({"inspect", model}).exit_code, 0);
 }
 
 }  // namespace

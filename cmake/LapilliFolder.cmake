@@ -12,7 +12,8 @@ function(lapilli_folder name)
 endfunction()
 
 # lapilli_test(NAME [SLOW] SOURCES file ... [LINK target ...]): a GoogleTest program whose cases ctest knows one by one.
-# SLOW leaves it out of the run with sanitizers.
+# SLOW leaves it out of the run with sanitizers: it is for tests of kernels, whose time goes into compiling shaders and
+# whose host code conformance_plan_test runs.
 function(lapilli_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})

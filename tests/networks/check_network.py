@@ -4,7 +4,7 @@
     check_network.py LAPILLI GRAPH.onnx [ARGUMENT ...]      arguments go to `lapilli verify`, such as --precision float16
 
 GRAPH.json beside the graph says where its weights lie, and their mean and deviation, so that activations stay in a sane
-range. Named dimensions are 2.
+range. Named dimensions are 2, those of images 32.
 """
 import json
 import shutil
@@ -32,7 +32,8 @@ def write_weights(table, folder):
 
 
 def make_input(port):
-    shape = [size if isinstance(size, int) else 2 for size in port.shape]
+    named = [2, 2, 32, 32] if len(port.shape) == 4 else [2] * len(port.shape)
+    shape = [size if isinstance(size, int) else named[axis] for axis, size in enumerate(port.shape)]
     if port.type == "tensor(float)":
         return generator(port.name).standard_normal(shape).astype(np.float32)
     if port.type == "tensor(int64)":

@@ -96,7 +96,7 @@ Examples:
   lapilli inspect model.onnx
   lapilli inspect model.onnx --size batch=8 --unoptimised
 
-JSON: format, inputs and outputs [name, dtype, shape], nodes [operation, origins, inputs, outputs, runs_on, operations],
+JSON: format, inputs and outputs [name, dtype, shape], nodes [operation, origins, inputs, outputs, runs_on, reason, operations],
 parameters, parameter_bytes, operations, sizes)");
   command->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
 }

@@ -1,9 +1,11 @@
 #include "ops/sampling.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <format>
+#include <functional>
 #include <numeric>
 
 #include "base/checked.h"
@@ -33,9 +35,9 @@ Coordinate coordinate_of(std::int64_t index, std::int64_t step, std::int64_t beg
 
 // A coordinate that is no fraction; 2^24 steps between elements, as float32 has.
 Coordinate coordinate_of(double value) {
-  constexpr std::int64_t steps = 1 << 24;
+  constexpr double steps = 1 << 24;
   const double whole = std::floor(value);
-  return {static_cast<std::int64_t>(whole), static_cast<std::int64_t>((value - whole) * steps), steps};
+  return {static_cast<std::int64_t>(whole), static_cast<std::int64_t>((value - whole) * steps), 1 << 24};
 }
 
 std::int64_t nearest(const Coordinate& coordinate, NearestRounding rounding) {

@@ -39,6 +39,7 @@ std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Gr
       }
     }
   }
+  if (words.empty()) words.push_back(0);
   return Tensor::of<std::int32_t>(DType::int32, {static_cast<std::int64_t>(words.size())}, words);
 }
 
@@ -170,9 +171,10 @@ void emit_sampling(const Node& node, Emission& emission) {
 }
 
 LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {
-  LayoutChoice choice{{{}}, {query.inputs[0]}};
+  LayoutChoice choice;
+  choice.outputs.push_back(query.inputs[0]);
   const auto& op = static_cast<const Sampling&>(*query.node.op);
-  if (op.sampling().crop) choice.inputs.push_back({Layout::row_major(1), DType::float32});
+  if (op.sampling().crop) choice.inputs = {OperandRequirement{}, {Layout::row_major(1), DType::float32}};
   return choice;
 }
 

@@ -4,7 +4,7 @@
     check_network.py LAPILLI GRAPH.onnx [ARGUMENT ...]      arguments go to `lapilli verify`, such as --precision float16
 
 GRAPH.json beside the graph says where its weights lie, and their mean and deviation, so that activations stay in a sane
-range. A graph with named dimensions runs twice: all of them are 2, then 3.
+range. A graph with named dimensions runs twice: all of them are 2, then 3, and those of images 16 times that.
 """
 import json
 import shutil
@@ -32,7 +32,8 @@ def write_weights(table, folder):
 
 
 def make_input(port, named):
-    shape = [size if isinstance(size, int) else named for size in port.shape]
+    sizes = [named, named, 16 * named, 16 * named] if len(port.shape) == 4 else [named] * len(port.shape)
+    shape = [size if isinstance(size, int) else sizes[axis] for axis, size in enumerate(port.shape)]
     if port.type == "tensor(float)":
         return generator(port.name).standard_normal(shape).astype(np.float32)
     if port.type == "tensor(int64)":

@@ -7,6 +7,7 @@
 #include "base/failure.h"
 #include "base/text.h"
 #include "flow/host_call.h"
+#include "import/onnx/expand.h"
 #include "import/onnx/graph/part.h"
 #include "import/onnx/inline_functions.h"
 #include "import/onnx/reader.h"
@@ -73,6 +74,7 @@ Network::Network(const std::filesystem::path& path) : path_(path.string()) {
   with_context(path_, [&] {
     model_ = onnx::read_model(path);
     onnx::inline_functions(model_);
+    onnx::expand_nodes(model_);
     const std::vector<std::string> problems = onnx::find_unsupported(model_, runs);
     if (!problems.empty()) {
       fail(ErrorCode::unsupported, "this version cannot run the model:\n  {}", join(problems, "\n  "));

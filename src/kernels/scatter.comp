@@ -1,5 +1,6 @@
-// Updates written to places that indices say. One invocation writes all updates that may meet in one place, in their
-// order, so that the result is the same every time.
+// Updates written to places that indices say, so that the result is the same every time. Where they are joined, one
+// invocation writes all updates that may meet in one place, in their order. Where one takes the place of another, a first
+// dispatch finds the last update of each place, and a second writes those.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -11,8 +12,11 @@ layout(constant_id = 5) const uint CHOSEN_AXES = 1;
 layout(constant_id = 6) const uint OUTPUT_DTYPE = 1;
 layout(constant_id = 7) const uint UPDATE_DTYPE = 1;
 layout(constant_id = 8) const uint INDEX_DTYPE = 7;
+layout(constant_id = 9) const uint MODE = 0;
 
-#define CHAIN_ID 9
+const uint JOIN = 0u, CLAIM = 1u, WRITE_CLAIMED = 2u;
+
+#define CHAIN_ID 10
 #define CHAIN_STEPS 8
 #include "loops.glsl"
 #include "operands.glsl"
@@ -20,11 +24,12 @@ layout(constant_id = 8) const uint INDEX_DTYPE = 7;
 UPDATED_OPERAND(output, 1)
 INPUT_OPERAND(update, 2)
 INPUT_OPERAND(index, 3)
+layout(binding = 4) restrict buffer Claims { uint claims[]; };  // of each place, one more than the number of an update
 
-// Parameters: invocations; updates of each; the outer operands: output, updates, indices; divisors of the outer loops;
-// the strides of updates and of indices along the inner loops; their divisors; what places.glsl reads.
+// Parameters: invocations; updates of each; the outer operands: output, updates, indices, numbers of updates; divisors of
+// the outer loops; the strides of updates and of indices along the inner loops; their divisors; what places.glsl reads.
 const uint LENGTH_AT = 1u, OPERANDS_AT = 2u, OPERAND_WORDS = 1u + OUTER_LOOPS;
-const uint OUTER_DIVISORS_AT = OPERANDS_AT + 3u * OPERAND_WORDS;
+const uint OUTER_DIVISORS_AT = OPERANDS_AT + 4u * OPERAND_WORDS;
 const uint STRIDES_AT = OUTER_DIVISORS_AT + DIVISOR_WORDS * (OUTER_LOOPS - 1u);
 const uint INNER_DIVISORS_AT = STRIDES_AT + 2u * INNER_LOOPS;
 const uint PLACES_AT = INNER_DIVISORS_AT + DIVISOR_WORDS * (INNER_LOOPS - 1u);
@@ -67,9 +72,16 @@ void main() {
   if (element >= parameter(0u)) return;
   find_coordinates(element, OUTER_LOOPS, OUTER_DIVISORS_AT);
   const uint target = outer_address(0u), update = outer_address(1u), index = outer_address(2u);
+  const uint number = outer_address(3u) + 1u;
   for (uint position = 0u; position < parameter(LENGTH_AT); ++position) {
     const uvec2 offsets = inner_offsets(position);
     const uint place = target + chosen_offset(index + offsets.y);
+    const uint claim = place - parameter(OPERANDS_AT);  // claims lie as the output does, from its start on
+    if (MODE == CLAIM) {
+      atomicMax(claims[claim], number);
+      continue;
+    }
+    if (MODE == WRITE_CLAIMED && claims[claim] != number) continue;
     load_update(UPDATE_DTYPE, update + offsets.x, 1u);
     if (FUNCTION_CODE != F_identity) load_output(OUTPUT_DTYPE, place, 0u);
     join();

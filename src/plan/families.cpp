@@ -19,6 +19,7 @@
 #include "ops/scan.h"
 #include "ops/scatter.h"
 #include "ops/sort.h"
+#include "ops/suppression.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -51,6 +52,7 @@ const auto& family_table() {
       Family{typeid(Sort), follow_inputs, emit_sort},
       Family{typeid(Search), follow_inputs, emit_search},
       Family{typeid(Random), follow_inputs, emit_random},
+      Family{typeid(Suppression), require_row_major, emit_suppression},
   };
   return table;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "ops/gather.h"
 #include "ops/scatter.h"
@@ -38,20 +39,70 @@ void write_places(const GatherMap& map, std::span<const Dim> shape, const Placem
   }
 }
 
-// Loops over the updates. Those along axes of the data never meet in one place; the others may, and keep their order.
-RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, Emission& emission) {
+// Loops over the updates. Where `meets`, those along axes of the data never meet in one place; the others may, and keep
+// their order.
+RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, bool meets, Emission& emission) {
   LoopNest nest;
   nest.sizes = emission.graph().fact(node.inputs[2]).shape;
   nest.output = operand_along(output, map.data_axis);
   nest.inputs = {placed_operand(emission.placement(node.inputs[2])),
-                 operand_along(emission.placement(node.inputs[1]), map.index_axis)};
+                 operand_along(emission.placement(node.inputs[1]), map.index_axis),
+                 {output.storage, DType::uint32, 0, Layout::row_major(nest.sizes.size()).strides(nest.sizes)}};
   std::vector<bool> may_meet;
-  for (const int axis : map.data_axis) may_meet.push_back(axis < 0);
+  for (const int axis : map.data_axis) may_meet.push_back(meets && axis < 0);
   RowNest rows = cut_into_rows(nest, may_meet);
+  rows.inner.inputs.resize(2);
   rows.inner.output = {{}, DType::undefined, 0, Layout::row_major(rows.inner.sizes.size()).strides(rows.inner.sizes)};
   simplify_loops(rows.outer, emission.assumptions().sizes());
   simplify_loops(rows.inner, emission.assumptions().sizes());
   return rows;
+}
+
+// As src/kernels/scatter.comp has them.
+enum class ScatterMode : std::uint32_t { join = 0, claim = 1, write_claimed = 2 };
+
+void emit_updates(const Node& node, const RowNest& rows, const Placement& output, ScatterMode mode, StorageId claims,
+                  Emission& emission) {
+  const auto& op = static_cast<const Scatter&>(*node.op);
+  const std::vector<Fact> facts = emission.graph().input_facts(node);
+  const GatherMap map = op.places().map(std::span(facts).first(2));
+  const Placement indices = emission.placement(node.inputs[1]);
+  const EncodedChain chain = encode_chain({}, {{facts[0].dtype}}, epilogue_limits.steps);
+  const std::uint32_t invocations = choose_invocations(emission.traits());
+  const auto operands = std::span(rows.outer.inputs).first(2);
+  const bool moves = op.function() == PointwiseFunction::identity && output.dtype == operands[0].dtype;
+  const DType dtype = moves ? moved_dtype(output.dtype) : output.dtype;
+
+  SymbolicDispatch dispatch;
+  dispatch.kernel = "scatter";
+  dispatch.capabilities = level_of_all(operands, level_of(output.dtype));
+  dispatch.specialization = {invocations,
+                             static_cast<std::uint32_t>(op.function()),
+                             static_cast<std::uint32_t>(rows.outer.sizes.size()),
+                             static_cast<std::uint32_t>(rows.inner.sizes.size()),
+                             static_cast<std::uint32_t>(map.chosen.size()),
+                             static_cast<std::uint32_t>(dtype),
+                             static_cast<std::uint32_t>(moves ? dtype : operands[0].dtype),
+                             static_cast<std::uint32_t>(indices.dtype),
+                             static_cast<std::uint32_t>(mode)};
+  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
+  dispatch.bindings.push_back({output.storage, Access::read_write});
+  for (const NestOperand& input : operands) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.push_back({claims, mode == ScatterMode::claim ? Access::read_write : Access::read});
+
+  ParameterWriter parameters;
+  parameters.value(rows.rows()).value(rows.length());
+  write_operand(rows.outer.output, parameters);
+  for (const NestOperand& input : rows.outer.inputs) write_operand(input, parameters);
+  write_divisors(rows.outer.sizes, parameters);
+  for (const NestOperand& input : rows.inner.inputs) {
+    for (const Dim& stride : input.strides) parameters.value(stride);
+  }
+  write_divisors(rows.inner.sizes, parameters);
+  write_places(map, facts[0].shape, output, indices, parameters);
+  dispatch.parameters = parameters.take();
+  dispatch.groups = Dim::ceil_divide(rows.rows(), std::int64_t{invocations});
+  emission.add_dispatch(std::move(dispatch));
 }
 
 }  // namespace
@@ -108,44 +159,19 @@ void emit_scatter(const Node& node, Emission& emission) {
   const auto& op = static_cast<const Scatter&>(*node.op);
   const std::vector<Fact> facts = emission.graph().input_facts(node);
   const GatherMap map = op.places().map(std::span(facts).first(2));
-  const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
-  const Placement output = emission.placement(node.outputs[0]);
+  const Placement data = emission.placement(node.inputs[0]), output = emission.placement(node.outputs[0]);
   emit_copy(data, output, facts[0].shape, emission);
-  RowNest rows = scatter_nest(map, node, output, emission);
-  const bool moves = op.function() == PointwiseFunction::identity && output.dtype == rows.outer.inputs[0].dtype;
-  const DType dtype = moves ? moved_dtype(output.dtype) : output.dtype;
-  if (moves) rows.outer.inputs[0].dtype = dtype;
-  const EncodedChain chain = encode_chain({}, {{facts[0].dtype}}, epilogue_limits.steps);
-  const std::uint32_t invocations = choose_invocations(emission.traits());
-
-  SymbolicDispatch dispatch;
-  dispatch.kernel = "scatter";
-  dispatch.capabilities = level_of_all(rows.outer.inputs, level_of(output.dtype));
-  dispatch.specialization = {invocations,
-                             static_cast<std::uint32_t>(op.function()),
-                             static_cast<std::uint32_t>(rows.outer.sizes.size()),
-                             static_cast<std::uint32_t>(rows.inner.sizes.size()),
-                             static_cast<std::uint32_t>(map.chosen.size()),
-                             static_cast<std::uint32_t>(dtype),
-                             static_cast<std::uint32_t>(rows.outer.inputs[0].dtype),
-                             static_cast<std::uint32_t>(indices.dtype)};
-  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({output.storage, Access::read_write});
-  for (const NestOperand& input : rows.outer.inputs) dispatch.bindings.push_back({input.storage, Access::read});
-
-  ParameterWriter parameters;
-  parameters.value(rows.rows()).value(rows.length());
-  write_operand(rows.outer.output, parameters);
-  for (const NestOperand& input : rows.outer.inputs) write_operand(input, parameters);
-  write_divisors(rows.outer.sizes, parameters);
-  for (const NestOperand& input : rows.inner.inputs) {
-    for (const Dim& stride : input.strides) parameters.value(stride);
+  const RowNest rows = scatter_nest(map, node, output, true, emission);
+  const bool replaces = op.function() == PointwiseFunction::identity;
+  if (!replaces || rows.length() == Dim(1)) {
+    return emit_updates(node, rows, output, ScatterMode::join, emission.placement(node.inputs[1]).storage, emission);
   }
-  write_divisors(rows.inner.sizes, parameters);
-  write_places(map, facts[0].shape, output, indices, parameters);
-  dispatch.parameters = parameters.take();
-  dispatch.groups = Dim::ceil_divide(rows.rows(), std::int64_t{invocations});
-  emission.add_dispatch(std::move(dispatch));
+  const RowNest all = scatter_nest(map, node, output, false, emission);
+  const std::array places{element_count(facts[0].shape)};
+  const Placement claims = emission.add_arena(DType::uint32, places, Layout::row_major(1));
+  emit_fill(claims, places, {}, emission);
+  emit_updates(node, all, output, ScatterMode::claim, claims.storage, emission);
+  emit_updates(node, all, output, ScatterMode::write_claimed, claims.storage, emission);
 }
 
 }  // namespace lapilli

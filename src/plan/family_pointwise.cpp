@@ -18,7 +18,18 @@ NestOperand region_operand(const Placement& placement, std::span<const Dim> star
   return operand;
 }
 
-// Writes `fill`, or zero, to every element of a value.
+// Writes one element of device memory to every element of a value.
+std::uint32_t emit_broadcast(const Placement& source, const Placement& target, std::span<const Dim> shape,
+                             Emission& emission) {
+  LoopNest nest;
+  nest.sizes.assign(shape.begin(), shape.end());
+  nest.output = {target.storage, target.dtype, target.offset, target.strides};
+  nest.inputs.push_back({source.storage, source.dtype, source.offset, std::vector<Dim>(shape.size(), Dim(0))});
+  return emit_loop_nest(std::move(nest), emission);
+}
+
+}  // namespace
+
 std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill, Emission& emission) {
   LoopNest nest;
   nest.sizes.assign(shape.begin(), shape.end());
@@ -31,18 +42,6 @@ std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, con
   nest.chain.add(PointwiseFunction::identity, dtype, {0, 0, 0});
   return emit_loop_nest(std::move(nest), emission);
 }
-
-// Writes one element of device memory to every element of a value.
-std::uint32_t emit_broadcast(const Placement& source, const Placement& target, std::span<const Dim> shape,
-                             Emission& emission) {
-  LoopNest nest;
-  nest.sizes.assign(shape.begin(), shape.end());
-  nest.output = {target.storage, target.dtype, target.offset, target.strides};
-  nest.inputs.push_back({source.storage, source.dtype, source.offset, std::vector<Dim>(shape.size(), Dim(0))});
-  return emit_loop_nest(std::move(nest), emission);
-}
-
-}  // namespace
 
 void emit_pointwise(const Node& node, Emission& emission) {
   const auto& op = static_cast<const Pointwise&>(*node.op);

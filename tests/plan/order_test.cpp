@@ -108,17 +108,16 @@ TEST(Sort, orders_slices_by_all_their_elements) {
 }
 
 TEST(Sort, matches_the_host) {
-  for (const std::int64_t length : {1, 31, 32, 33, 200, 5000}) {
-    for (const std::int64_t wanted : {std::int64_t{1}, length / 2, length}) {
+  for (const std::int64_t length : {1, 32, 33, 1000}) {
+    for (const std::int64_t wanted : {length / 4, length}) {
       const Tensor x = random_tensor(DType::int32, {3, length}, 0, 50);
-      expect_matches_host({sort(1, wanted, length % 2 == 0), {x}, {}, Precision::float32}, 0);
+      expect_matches_host({sort(1, wanted), {x}, {}, Precision::float32}, 0);
     }
   }
   const Tensor x = random_tensor(DType::float32, {4, 5, 6, 70});
   for (const int axis : {0, 1, 2, 3}) {
-    for (const Layout& layout : {Layout::row_major(4), Layout::channels_last(4)}) {
-      expect_matches_host({sort(axis, 3), {x}, {layout}, Precision::float32}, 0);
-    }
+    const Layout layout = axis % 2 == 0 ? Layout::row_major(4) : Layout::channels_last(4);
+    expect_matches_host({sort(axis, 3), {x}, {layout}, Precision::float32}, 0);
   }
   expect_matches_host({sort(1, 3), {x}, {}, Precision::float16}, 0);
 }

@@ -49,12 +49,8 @@ void build_hardmax(NodeBuilder& node) {
   }
   const ValueId index =
       node.add(std::make_shared<ExtremeIndex>(ReductionFunction::first_largest, static_cast<int>(axis)), {rows});
-  Tensor counting = Tensor::allocate(DType::int64, {node.assumptions().number(node.shape(rows)[axis])});
-  const std::span<std::int64_t> counted = counting.mutable_elements<std::int64_t>();
-  std::iota(counted.begin(), counted.end(), 0);
-  Shape along(node.rank(rows), Dim(1));
-  along[axis] = node.shape(rows)[axis];
-  const ValueId positions = node.reshape(node.constant(std::move(counting)), std::move(along));
+  const ValueId positions =
+      node.cast(node.positions(node.shape(rows)[axis], axis, node.rank(rows)), DType::int64);
   const ValueId hits = node.cast(node.pointwise(PointwiseFunction::equal, {index, positions}), node.dtype(x));
   node.set_output(0, node.reshape(hits, shape));
 }

@@ -55,11 +55,14 @@ void build_one_hot(NodeBuilder& node) {
   const ValueId values = node.input(2);
   const std::size_t rank = node.rank(node.input(0)) + 1;
   const int axis = node.axis(node.integer("axis", -1), rank);
-  const std::vector<Dim> depths = node.integers(1);
+  const std::vector<Dim> depths = is_floating_point(node.dtype(node.input(1)))
+                                      ? std::vector<Dim>{static_cast<std::int64_t>(
+                                            Immediate::of_tensor(node.constant(1)).real)}
+                                      : node.integers(1);
   if (depths.size() != 1 || node.assumptions().less(depths[0], 0)) {
     node.fail_model(std::format("depth {} is not one size", shape_text(depths)));
   }
-  if (node.shape(values) != Shape{Dim(2)}) {
+  if (node.rank(values) != 1 || !node.assumptions().equal(node.shape(values)[0], 2)) {
     node.fail_model(std::format("values {} are not two: off and on", node.fact(values).to_string()));
   }
   const Dim& depth = depths[0];

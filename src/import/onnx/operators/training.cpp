@@ -109,8 +109,10 @@ void build_batch_normalization(NodeBuilder& node) {
     const auto mean = std::make_shared<Reduction>(ReductionFunction::mean, preparation, axes.reduced);
     return node.add(mean, {value});
   };
-  const ValueId mean = mean_of(x, Preparation::none);
-  const ValueId variance = mean_of(node.pointwise(Function::subtract, {x, mean}), Preparation::square);
+  // Statistics of narrow types are not rounded to them.
+  const ValueId wide = bit_width(node.dtype(x)) < 32 ? node.cast(x, DType::float32) : x;
+  const ValueId mean = mean_of(wide, Preparation::none);
+  const ValueId variance = mean_of(node.pointwise(Function::subtract, {wide, mean}), Preparation::square);
   const Shape& features = node.shape(node.input(3));
   const ValueId flat_mean = node.reshape(mean, features), flat_variance = node.reshape(variance, features);
   node.set_output(0, normalize_batch(node, axes, flat_mean, flat_variance));

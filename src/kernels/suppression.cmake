@@ -1,0 +1,1 @@
+lapilli_kernel(suppression SOURCE suppression.comp LEVELS narrow base)

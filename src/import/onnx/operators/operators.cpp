@@ -13,7 +13,7 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    sampling_operators(),      geometry_operators(),
                                    loss_operators(),          position_operators(),
                                    order_operators(),         random_operators(),
-                                   training_operators()};
+                                   training_operators(),      machine_learning_operators()};
   return families;
 }
 

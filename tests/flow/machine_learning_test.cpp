@@ -20,8 +20,9 @@ std::vector<Value> run(std::string op_type, const Tensor& input, std::size_t out
 }
 
 TEST(LabelEncoder, MapsAnyTypeToAnyOther) {
-  const auto to_integers = run("LabelEncoder", texts({3}, {"b", "?", "a"}), 1,
-                               {attribute("keys_strings", Texts{"a", "b"}), attribute("values_int64s", Integers{10, 20})});
+  const auto to_integers =
+      run("LabelEncoder", texts({3}, {"b", "?", "a"}), 1,
+          {attribute("keys_strings", Texts{"a", "b"}), attribute("values_int64s", Integers{10, 20})});
   EXPECT_EQ(integers_of(to_integers[0].tensor()), (Integers{20, -1, 10}));
   const auto to_reals = run("LabelEncoder", integer_tensor({2, 1}, {7, 8}), 1,
                             {attribute("keys_int64s", Integers{8}), attribute("values_floats", Reals{0.5F}),
@@ -29,8 +30,9 @@ TEST(LabelEncoder, MapsAnyTypeToAnyOther) {
   EXPECT_EQ(to_reals[0].tensor().shape(), (Integers{2, 1}));
   EXPECT_EQ(floats_of(to_reals[0].tensor()), (Reals{2.5F, 0.5F}));
   const float missing = std::nanf("");
-  const auto to_texts = run("LabelEncoder", float_tensor({3}, {missing, -0.0F, 1}), 1,
-                            {attribute("keys_floats", Reals{missing, 0}), attribute("values_strings", Texts{"none", "zero"})});
+  const auto to_texts =
+      run("LabelEncoder", float_tensor({3}, {missing, -0.0F, 1}), 1,
+          {attribute("keys_floats", Reals{missing, 0}), attribute("values_strings", Texts{"none", "zero"})});
   EXPECT_EQ(strings_in(to_texts[0]), (Texts{"none", "zero", "_Unused"}));
 }
 
@@ -61,14 +63,18 @@ TEST(LabelEncoder, ChecksItsAttributes) {
 }
 
 TEST(CategoryMapper, MapsBothWays) {
-  const Attributes attributes{attribute("cats_strings", Texts{"cat", "dog"}), attribute("cats_int64s", Integers{5, 6}),
+  const Attributes attributes{attribute("cats_strings", Texts{"cat", "dog"}),
+                              attribute("cats_int64s", Integers{5, 6}),
                               attribute("default_string", std::string("other"))};
-  EXPECT_EQ(integers_of(run("CategoryMapper", texts({2}, {"dog", "cow"}), 1, attributes)[0].tensor()), (Integers{6, -1}));
-  EXPECT_EQ(strings_in(run("CategoryMapper", integer_tensor({2}, {5, 1}), 1, attributes)[0]), (Texts{"cat", "other"}));
+  EXPECT_EQ(integers_of(run("CategoryMapper", texts({2}, {"dog", "cow"}), 1, attributes)[0].tensor()),
+            (Integers{6, -1}));
+  EXPECT_EQ(strings_in(run("CategoryMapper", integer_tensor({2}, {5, 1}), 1, attributes)[0]),
+            (Texts{"cat", "other"}));
 }
 
 TEST(OneHotEncoder, MarksStrings) {
-  const auto result = run("OneHotEncoder", texts({2, 1}, {"b", "?"}), 1, {attribute("cats_strings", Texts{"a", "b"})});
+  const auto result =
+      run("OneHotEncoder", texts({2, 1}, {"b", "?"}), 1, {attribute("cats_strings", Texts{"a", "b"})});
   EXPECT_EQ(result[0].tensor().shape(), (Integers{2, 1, 2}));
   EXPECT_EQ(floats_of(result[0].tensor()), (Reals{0, 1, 0, 0}));
   EXPECT_NE(error_of([] {
@@ -76,6 +82,19 @@ TEST(OneHotEncoder, MarksStrings) {
                   {attribute("cats_strings", Texts{"a"}), attribute("zeros", std::int64_t{0})});
             }),
             "");
+}
+
+TEST(LinearClassifier, NamesItsClasses) {
+  const auto both = run("LinearClassifier", float_tensor({2, 2}, {2, 1, 0, 3}), 2,
+                        {attribute("coefficients", Reals{1, 0, 0, 1}), attribute("intercepts", Reals{0, 0.5F}),
+                         attribute("classlabels_strings", Texts{"left", "right"})});
+  EXPECT_EQ(strings_in(both[0]), (Texts{"left", "right"}));
+  EXPECT_EQ(floats_of(both[1].tensor()), (Reals{2, 1.5F, 0, 3.5F}));
+  const auto one =
+      run("LinearClassifier", float_tensor({2, 2}, {2, 1, 0, 3}), 2,
+          {attribute("coefficients", Reals{1, -1}), attribute("classlabels_strings", Texts{"no", "yes"})});
+  EXPECT_EQ(strings_in(one[0]), (Texts{"yes", "no"}));
+  EXPECT_EQ(floats_of(one[1].tensor()), (Reals{-1, 1, 3, -3}));
 }
 
 // Tree 0: x0 <= 1 ? leaf 1 : (x1 > 5 ? leaf 3 : leaf 4). Tree 1 is a leaf.

@@ -82,6 +82,7 @@ check_dependencies() {
   check_outside_library '<(vulkan|vma|vk_mem_alloc)' src/vulkan tests/vulkan
   check_outside_library '<opencv2/' src/vision tests/vision
   check_outside_library '<protozero/' src/import/onnx tests/import
+  check_outside_library '<re2/' src/flow
 }
 
 check_outside_library() { # REGEX FOLDER ...: only these folders include it

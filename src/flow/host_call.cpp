@@ -36,7 +36,8 @@ const onnx::Graph& HostCall::graph(std::string_view name) const {
 
 const HostOperator* find_host_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
   const HostOperator* best = nullptr;
-  for (const auto& family : {control_operators(), sequence_operators(), text_operators()}) {
+  for (const auto& family : {control_operators(), sequence_operators(), text_operators(), label_operators(),
+                             tree_operators(), support_vector_operators()}) {
     for (const HostOperator& record : family) {
       if (record.name != name || record.domain != domain || record.since > opset) continue;
       if (best == nullptr || record.since > best->since) best = &record;

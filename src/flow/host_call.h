@@ -72,5 +72,8 @@ const HostOperator* find_host_operator(std::string_view domain, std::string_view
 std::span<const HostOperator> control_operators();
 std::span<const HostOperator> sequence_operators();
 std::span<const HostOperator> text_operators();
+std::span<const HostOperator> label_operators();
+std::span<const HostOperator> tree_operators();
+std::span<const HostOperator> support_vector_operators();
 
 }  // namespace lapilli

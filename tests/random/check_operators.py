@@ -33,6 +33,8 @@ class Case:
     constants: tuple = ()   # numbers of the inputs that the model holds
     expected: list = None   # arrays; None: what ONNX Runtime says
     tolerance: float = 1e-5
+    domain: str = ""        # of the operator; `opset` is the domain's
+    outputs: int = 1        # where `expected` does not tell
 
 
 def element_type(array):
@@ -51,14 +53,16 @@ def model_of(cases):
                 initializers.append(numpy_helper.from_array(array, names[i]))
             else:
                 inputs.append(helper.make_tensor_value_info(names[i], element_type(array), array.shape))
-        results = [f"{number}_out{i}" for i in range(len(case.expected) if case.expected else 1)]
-        nodes.append(helper.make_node(case.op_type, names, results, name=case.name, **case.attributes))
+        results = [f"{number}_out{i}" for i in range(len(case.expected) if case.expected else case.outputs)]
+        nodes.append(helper.make_node(case.op_type, names, results, name=case.name, domain=case.domain,
+                                      **case.attributes))
         for i, result in enumerate(results):
             dtype = element_type(case.expected[i]) if case.expected else element_type(case.inputs[0])
             outputs.append(helper.make_empty_tensor_value_info(result) if case.expected is None
                            else helper.make_tensor_value_info(result, dtype, case.expected[i].shape))
     graph = helper.make_graph(nodes, "cases", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", cases[0].opset)], ir_version=8)
+    opsets = {"": 18, cases[0].domain: cases[0].opset}
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*opset) for opset in opsets.items()], ir_version=8)
 
 
 def feeds_of(cases):
@@ -127,7 +131,7 @@ def main():
             if case.expected is None:
                 case.expected = expect_runtime(case)
             if case.expected is not None:
-                groups.setdefault((case.opset, case.tolerance), []).append(case)
+                groups.setdefault((case.domain, case.opset, case.tolerance), []).append(case)
     for group in groups.values():
         total += len(group)
         for first in range(0, len(group), 25):

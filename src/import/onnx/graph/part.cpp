@@ -18,6 +18,28 @@ bool is_branch(const Node& node) { return node.domain.empty() && node.op_type ==
 
 bool is_of_numbers(DType dtype) { return dtype != DType::string && dtype != DType::undefined; }
 
+bool makes_text(const Node& node) {
+  if (node.domain.empty() && node.op_type == "Cast") {
+    constexpr std::int64_t text = 8;  // TensorProto.STRING
+    const Attribute* to = node.find_attribute("to");
+    if (to == nullptr) return false;
+    // The name of the type, up to opset 5.
+    if (const auto* name = std::get_if<std::string>(&to->value)) return *name == "STRING";
+    const auto* number = std::get_if<std::int64_t>(&to->value);
+    return number != nullptr && *number == text;
+  }
+  if (node.domain != "ai.onnx.ml" || node.op_type != "LinearClassifier") return false;
+  const auto* labels = node.find<std::vector<std::string>>("classlabels_strings");
+  return labels != nullptr && !labels->empty();
+}
+
+// An encoder for which input that is in no category is an error: kernels have no errors.
+bool refuses_elements(const Node& node) {
+  if (node.domain != "ai.onnx.ml" || node.op_type != "OneHotEncoder") return false;
+  const auto* zeros = node.find<std::int64_t>("zeros");
+  return zeros != nullptr && *zeros == 0;
+}
+
 class PartBuilder {
  public:
   PartBuilder(const PartRequest& request, Assumptions& assumptions)
@@ -171,11 +193,7 @@ class PartBuilder {
 }  // namespace
 
 bool runs_on_device(const Node& node) {
-  constexpr std::int64_t text = 8;  // TensorProto.STRING
-  if (node.domain.empty() && node.op_type == "Cast") {
-    const auto* to = node.find<std::int64_t>("to");
-    if (to != nullptr && *to == text) return false;
-  }
+  if (makes_text(node) || refuses_elements(node)) return false;
   return find_operator(node.domain, node.op_type, node.opset_version) != nullptr;
 }
 

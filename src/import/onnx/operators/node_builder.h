@@ -127,5 +127,6 @@ std::span<const OperatorRecord> random_operators();
 std::span<const OperatorRecord> training_operators();
 std::span<const OperatorRecord> selection_operators();
 std::span<const OperatorRecord> quantized_contraction_operators();
+std::span<const OperatorRecord> machine_learning_operators();
 
 }  // namespace lapilli::onnx

@@ -13,7 +13,8 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    sampling_operators(),      geometry_operators(),
                                    loss_operators(),          position_operators(),
                                    order_operators(),         random_operators(),
-                                   training_operators(),      selection_operators()};
+                                   training_operators(),      selection_operators(),
+                                   machine_learning_operators()};
   return families;
 }
 

@@ -127,7 +127,7 @@ std::uint32_t checksum_of(std::span<const std::byte> content) {
 }
 
 void append(std::vector<std::byte>& bytes, std::uint64_t value, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+  for (std::size_t i = 0; i < size; ++i, value >>= 8U) bytes.push_back(static_cast<std::byte>(value));
 }
 
 void append(std::vector<std::byte>& bytes, std::string_view text) {

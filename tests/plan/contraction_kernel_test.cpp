@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "ops/contraction.h"
 #include "plan/single_node.h"
@@ -224,6 +226,14 @@ TEST_P(ContractionKernels, Float16StorageMatchesTheHost) {
   expect_reference(options, is_floating_point(GetParam().dtype) ? 1e-2 : 0);
 }
 
+// Making these kernels takes a CPU driver seconds, so the depth is cut only where that meets something else: rests of
+// tiles, batches, windows, groups and operands of the epilogue.
+bool is_cut_too(const Case& tested) {
+  constexpr std::array<std::string_view, 7> names{"Odd",      "Vector", "BatchBroadcast", "FirstLayer", "Groups",
+                                                  "Residual", "Deep"};
+  return std::ranges::contains(names, tested.name);
+}
+
 // The smallest tile, with the depth whole and cut.
 TEST_P(ContractionKernels, MatrixUnitsMatchTheHost) {
   if (!test_device().traits().cooperative_matrix) GTEST_SKIP() << "no cooperative matrices on this device";
@@ -232,6 +242,7 @@ TEST_P(ContractionKernels, MatrixUnitsMatchTheHost) {
   options.contraction.variant = "contraction_matrix";
   options.contraction.tile = 8;
   for (const std::int64_t slices : {1, 3}) {
+    if (slices > 1 && !is_cut_too(GetParam())) continue;
     options.contraction.slices = slices;
     expect_reference(options, is_floating_point(GetParam().dtype) ? 1e-2 : 0);
   }

@@ -24,7 +24,7 @@ struct ModelOptions {
   Precision precision = Precision::float32;
   bool optimise = true;                               ///< rewrite the graph before it is planned
   std::set<std::string, std::less<>> disabled_rules;  ///< rewrite rules to leave out, by name
-  bool strict = false;  ///< refuse a model of which the host would run a node
+  bool strict = false;                                ///< refuse a model of which the host would run a node
   std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
 };
 

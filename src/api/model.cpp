@@ -46,6 +46,7 @@ Model::State::State(const std::filesystem::path& path, Device opened, ModelOptio
       parts(std::make_shared<PartPlans>(device.implementation().traits(), flow_options(options))),
       inputs(input_ports(network)) {
   if (options.strict) network.require_device_only();
+  in_parts = !network.may_be_one_graph();
 }
 
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {

@@ -81,7 +81,6 @@ Network::Network(const std::filesystem::path& path) : path_(path.string()) {
     }
     format_ = format_text(model_);
     inputs_ = onnx::describe_inputs(model_);
-    for (const onnx::InputDescription& input : inputs_) input_names_.push_back(input.name);
     for (const onnx::ValueInfo& output : model_.graph.outputs) output_names_.push_back(output.name);
     may_be_one_graph_ =
         std::ranges::all_of(inputs_, is_plain) && std::ranges::all_of(model_.graph.nodes, may_be_in_graph);
@@ -160,17 +159,16 @@ void Network::require_device_only() const {
                                 host != nullptr ? host->reason : "only the host has it for these types"));
   });
   if (lines.empty()) return;
-  fail(ErrorCode::unsupported, "{}: the host would run {} of the nodes, and the model is to run on the device alone:\n  {}",
-       path_, lines.size(), join(lines, "\n  "));
+  fail(ErrorCode::unsupported,
+       "{}: the host would run {} of the nodes, and the model is to run on the device alone:\n  {}", path_,
+       lines.size(), join(lines, "\n  "));
 }
 
 std::optional<Network::Built> Network::build(Assumptions& assumptions, const ModelOptions& options) const {
   if (!may_be_one_graph_) return std::nullopt;
   return with_context(path_, [&]() -> std::optional<Built> {
-    onnx::PartRequest request{model_.graph, {}, 0, input_names_, {}};
-    request.outside = [&](const std::string& name) { return fact_of(name); };
     try {
-      onnx::Part part = onnx::build_part(request, assumptions);
+      onnx::Part part = onnx::build_model(model_, assumptions);
       if (part.end != model_.graph.nodes.size()) return std::nullopt;
       Built built{std::move(part.graph), {}};
       if (options.optimise) built.rewrites = rewrite(built.graph, assumptions, options.disabled_rules);
@@ -179,17 +177,6 @@ std::optional<Network::Built> Network::build(Assumptions& assumptions, const Mod
       return std::nullopt;
     }
   });
-}
-
-Fact Network::fact_of(const std::string& name) const {
-  const auto input = std::ranges::find(inputs_, name, &onnx::InputDescription::name);
-  if (input == inputs_.end()) fail(ErrorCode::invalid_model, "nothing produces value '{}'", name);
-  Fact fact = Fact::of(input->dtype, input->shape);
-  if (const auto symbols = onnx::element_symbols(*input)) {
-    fact.elements.emplace();
-    for (const std::string& symbol : *symbols) fact.elements->push_back(Dim::symbol(symbol));
-  }
-  return fact;
 }
 
 }  // namespace lapilli

@@ -38,6 +38,9 @@ class Network {
   /// Nothing when the model is no single graph for the device: sizes depend on data, or the host has a part in it.
   [[nodiscard]] std::optional<Built> build(Assumptions& assumptions, const ModelOptions& options) const;
 
+  /// Whether its inputs and nodes let it be one graph for the device at all; only `build` knows whether it is.
+  [[nodiscard]] bool may_be_one_graph() const noexcept { return may_be_one_graph_; }
+
   /// Throws Error (unsupported) that names every node which the host runs, with the reason.
   void require_device_only() const;
 
@@ -45,13 +48,11 @@ class Network {
   [[nodiscard]] const onnx::Model& model() const noexcept { return model_; }
 
  private:
-  [[nodiscard]] Fact fact_of(const std::string& name) const;
-
   std::string path_;
   onnx::Model model_;
   std::string format_;
   std::vector<onnx::InputDescription> inputs_;
-  std::vector<std::string> output_names_, input_names_;
+  std::vector<std::string> output_names_;
   bool may_be_one_graph_ = true;
 };
 

@@ -34,7 +34,8 @@ double determinant_of(std::span<double> matrix, std::size_t size) {
 std::vector<Fact> Determinant::infer(std::span<const Fact> inputs, Assumptions& assumptions) const {
   const Fact& input = inputs[0];
   const std::size_t rank = input.shape.size();
-  if (rank < 2 || !is_floating_point(input.dtype) || !assumptions.equal(input.shape[rank - 1], input.shape[rank - 2])) {
+  if (rank < 2 || !is_floating_point(input.dtype) ||
+      !assumptions.equal(input.shape[rank - 1], input.shape[rank - 2])) {
     fail(ErrorCode::invalid_model, "{} is not of square floating-point matrices", input.to_string());
   }
   return {Fact::of(input.dtype, {input.shape.begin(), input.shape.end() - 2})};
@@ -46,7 +47,8 @@ std::vector<Tensor> Determinant::evaluate(std::span<const Tensor> inputs) const 
   const auto size = static_cast<std::size_t>(matrices.shape().back());
   Tensor output = Tensor::allocate(DType::float64, {matrices.shape().begin(), matrices.shape().end() - 2});
   for (std::size_t i = 0; i < static_cast<std::size_t>(output.element_count()); ++i) {
-    output.mutable_elements<double>()[i] = determinant_of(std::span(elements).subspan(i * size * size, size * size), size);
+    output.mutable_elements<double>()[i] =
+        determinant_of(std::span(elements).subspan(i * size * size, size * size), size);
   }
   return {evaluate_chain({}, {&output, 1}, inputs[0].dtype())};
 }

@@ -41,7 +41,8 @@ struct HostTaps {
       double place = first + tap;
       weights.push_back(count == 1 ? 1 : sampling_weight(grid.kernel, x - place, cubic_coefficient));
       if (grid.padding == GridPadding::border) place = std::clamp(place, 0.0, last);
-      if (grid.padding == GridPadding::reflection) place = std::clamp(std::nearbyint(reflect(place, low, high)), 0.0, last);
+      if (grid.padding == GridPadding::reflection)
+        place = std::clamp(std::nearbyint(reflect(place, low, high)), 0.0, last);
       places.push_back(place >= 0 && place <= last ? static_cast<std::int64_t>(place) : -1);
     }
   }
@@ -138,9 +139,9 @@ std::vector<Tensor> GridSampling::evaluate_own(std::span<const Tensor> inputs) c
   const std::vector<std::int64_t> grid_strides = row_major_strides(grid_sizes);
   for (std::int64_t i = 0; i < output.element_count(); ++i, next_index(index, sizes)) {
     const auto spatial = std::span<const std::int64_t>(index).subspan(2);
-    const std::int64_t tuple =
-        index[0] * grid_strides[0] + offset_of(spatial, std::span(grid_strides).subspan(1));
-    const auto values = grid.elements<double>().subspan(static_cast<std::size_t>(tuple) * extents.size(), extents.size());
+    const std::int64_t tuple = index[0] * grid_strides[0] + offset_of(spatial, std::span(grid_strides).subspan(1));
+    const auto values =
+        grid.elements<double>().subspan(static_cast<std::size_t>(tuple) * extents.size(), extents.size());
     const std::vector<double> coordinates = coordinates_of(attributes_, values, spatial, extents);
     std::vector<HostTaps> taps;
     for (std::size_t axis = 0; axis < extents.size(); ++axis)

@@ -31,11 +31,12 @@ struct GridAttributes {
 /// Elements of the data at places that coordinates say, interpolated in between.
 ///
 /// Inputs: data [N, C, d1..dk], k from 1 to 3, floating-point except for nearest, and a grid [N, o1..om, k] of
-/// floating-point coordinates. Output [N, C, o1..om]. Nearest takes the even one of two neighbours at a tie; cubic has
-/// coefficient -0.75.
+/// floating-point coordinates. Output [N, C, o1..om]. Nearest takes the even one of two neighbours at a tie; cubic
+/// has coefficient -0.75.
 class GridSampling final : public FusedOperator {
  public:
-  explicit GridSampling(GridAttributes attributes, PointwiseChain epilogue = {}, DType output_dtype = DType::undefined)
+  explicit GridSampling(GridAttributes attributes, PointwiseChain epilogue = {},
+                        DType output_dtype = DType::undefined)
       : FusedOperator(std::move(epilogue), output_dtype), attributes_(std::move(attributes)) {}
 
   [[nodiscard]] std::string_view name() const override { return "GridSampling"; }

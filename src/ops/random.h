@@ -23,8 +23,8 @@ struct RandomAttributes {
   std::uint32_t stream = 0;  ///< numbers of one seed and of different streams have nothing in common
 };
 
-/// Random numbers that depend on seed, stream and the place of an element alone, so that every device and every run gives
-/// the same ones. No inputs.
+/// Random numbers that depend on seed, stream and the place of an element alone, so that every device and every run
+/// gives the same ones. No inputs.
 class Random final : public Operator {
  public:
   explicit Random(RandomAttributes attributes) : attributes_(std::move(attributes)) {}

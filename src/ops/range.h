@@ -4,8 +4,8 @@
 
 namespace lapilli {
 
-/// Numbers at equal distances: start (input 0) + i * step (input 1), for i from 0 to `count` - 1. Inputs are scalars of
-/// one type of numbers; integers wrap.
+/// Numbers at equal distances: start (input 0) + i * step (input 1), for i from 0 to `count` - 1. Inputs are scalars
+/// of one type of numbers; integers wrap.
 class Range final : public Operator {
  public:
   explicit Range(Dim count) : count_(std::move(count)) {}

@@ -25,8 +25,9 @@ std::vector<Fact> RegionPooling::infer_own(std::span<const Fact> inputs, Assumpt
   }
   const bool integers = images.dtype == DType::int64 || images.dtype == DType::int32;
   if (!is_floating_point(data.dtype) || !is_floating_point(regions.dtype) || !integers) {
-    fail(ErrorCode::invalid_model, "data {}, regions {} and images {} are not of the types that regions are pooled in",
-         data.to_string(), regions.to_string(), images.to_string());
+    fail(ErrorCode::invalid_model,
+         "data {}, regions {} and images {} are not of the types that regions are pooled in", data.to_string(),
+         regions.to_string(), images.to_string());
   }
   constexpr std::int64_t most = 1 << 24;
   const auto within = [](std::int64_t value, std::int64_t low) { return value >= low && value <= most; };

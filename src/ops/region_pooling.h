@@ -24,7 +24,8 @@ struct RegionPoolingAttributes {
 /// Regions of images, each cut into bins that become one element (RoiAlign, region-of-interest pooling).
 ///
 /// Inputs: data [N, C, H, W], regions [R, 4] of corners x1, y1, x2, y2, both floating-point, and for each region the
-/// number of its image, [R] int64 or int32. Output [R, C, height, width]. A number past the last image means that one.
+/// number of its image, [R] int64 or int32. Output [R, C, height, width]. A number past the last image means that
+/// one.
 class RegionPooling final : public FusedOperator {
  public:
   explicit RegionPooling(RegionPoolingAttributes attributes, PointwiseChain epilogue = {},

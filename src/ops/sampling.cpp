@@ -134,7 +134,8 @@ SamplingTable Sampling::table(std::size_t index, std::int64_t extent, std::span<
       at = inside ? coordinate_of(place) : Coordinate{};
       if (!inside) {
         result.first.push_back(SamplingTable::outside);
-        if (attributes_.kernel != SamplingKernel::nearest) result.weights.insert(result.weights.end(), weights.size(), 0.0F);
+        if (attributes_.kernel != SamplingKernel::nearest)
+          result.weights.insert(result.weights.end(), weights.size(), 0.0F);
         continue;
       }
     }
@@ -181,9 +182,8 @@ std::vector<Fact> Sampling::infer_own(std::span<const Fact> inputs, Assumptions&
     }
     size = axis.size;
   }
-  if (attributes_.crop &&
-      (inputs[1].dtype != DType::float32 ||
-       inputs[1].shape != Shape{Dim(static_cast<std::int64_t>(2 * attributes_.axes.size()))})) {
+  if (attributes_.crop && (inputs[1].dtype != DType::float32 ||
+                           inputs[1].shape != Shape{Dim(static_cast<std::int64_t>(2 * attributes_.axes.size()))})) {
     fail(ErrorCode::invalid_model, "the region {} has not two float32 for each of {} axes", inputs[1].to_string(),
          attributes_.axes.size());
   }
@@ -201,7 +201,8 @@ std::vector<Tensor> Sampling::evaluate_own(std::span<const Tensor> inputs) const
   const std::span<const float> region = attributes_.crop ? inputs[1].elements<float>() : std::span<const float>();
   const bool wide = attributes_.kernel != SamplingKernel::nearest || is_floating_point(input.dtype());
   // Integers are taken as they are: their numbers stand for them.
-  Tensor numbers = wide ? evaluate_chain({}, {&input, 1}, DType::float64) : Tensor::allocate(DType::float64, input.shape());
+  Tensor numbers =
+      wide ? evaluate_chain({}, {&input, 1}, DType::float64) : Tensor::allocate(DType::float64, input.shape());
   if (!wide) std::iota(numbers.mutable_elements<double>().begin(), numbers.mutable_elements<double>().end(), 0.0);
   constexpr double nowhere = -1;
   for (std::size_t i = 0; i < attributes_.axes.size(); ++i) {

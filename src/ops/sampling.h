@@ -13,8 +13,8 @@ enum class SamplingKernel : std::uint8_t { nearest, linear, cubic };
 /// Which neighbour a coordinate between two elements means.
 enum class NearestRounding : std::uint8_t { half_down, half_up, down, up };
 
-/// How one axis is resampled. Result i lies at the coordinate (i * step + begin) / divisor of the input, where element j
-/// lies at j: a fraction, so that no tie is lost. Divisors are positive.
+/// How one axis is resampled. Result i lies at the coordinate (i * step + begin) / divisor of the input, where
+/// element j lies at j: a fraction, so that no tie is lost. Divisors are positive.
 struct SamplingAxis {
   int axis = 0;
   Dim size;  ///< of the output
@@ -29,8 +29,8 @@ struct SamplingAttributes {
   float cubic_coefficient = -0.75F;
   bool exclude_outside = false;  ///< weights of elements outside are dropped, and the rest scaled to the sum 1
   bool antialias = false;
-  /// The coordinates above are relative to a region, input 1: 0 is its start and 1 its end, both relative to the first
-  /// and last element of the input. Outside of the input the result is `extrapolation`.
+  /// The coordinates above are relative to a region, input 1: 0 is its start and 1 its end, both relative to the
+  /// first and last element of the input. Outside of the input the result is `extrapolation`.
   bool crop = false;
   float extrapolation = 0;
   std::vector<SamplingAxis> axes;  ///< one to three; with antialias, one
@@ -38,9 +38,9 @@ struct SamplingAttributes {
 
 /// One axis with numbers for sizes, and what becomes of it.
 struct SamplingTable {
-  std::int64_t taps = 1;                ///< elements that a result is made of
-  std::vector<std::int32_t> first;      ///< of each result; `outside` for one that is extrapolated
-  std::vector<float> weights;           ///< [results, taps]; empty for nearest
+  std::int64_t taps = 1;            ///< elements that a result is made of
+  std::vector<std::int32_t> first;  ///< of each result; `outside` for one that is extrapolated
+  std::vector<float> weights;       ///< [results, taps]; empty for nearest
   static constexpr std::int32_t outside = INT32_MIN;
 };
 

@@ -7,8 +7,8 @@ namespace lapilli {
 /// Along one axis, each element becomes what it and those before it sum or multiply to. Integers wrap.
 class Scan final : public Operator {
  public:
-  /// `function` is sum or product. `exclusive`: of those before it alone, so that the first is 0 or 1. `reverse`: from
-  /// the end of the axis to its start.
+  /// `function` is sum or product. `exclusive`: of those before it alone, so that the first is 0 or 1. `reverse`:
+  /// from the end of the axis to its start.
   Scan(ReductionFunction function, int axis, bool exclusive = false, bool reverse = false)
       : function_(function), axis_(axis), exclusive_(exclusive), reverse_(reverse) {}
 

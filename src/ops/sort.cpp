@@ -50,8 +50,8 @@ bool has_order(DType dtype) { return is_floating_point(dtype) || is_integer(dtyp
 }  // namespace
 
 std::string Sort::attributes() const {
-  return std::format("{} {} along {}, {} first", count_.to_string(),
-                     key_ == SortKey::element ? "elements" : "slices", axis_, largest_first_ ? "largest" : "smallest");
+  return std::format("{} {} along {}, {} first", count_.to_string(), key_ == SortKey::element ? "elements" : "slices",
+                     axis_, largest_first_ ? "largest" : "smallest");
 }
 
 std::vector<Fact> Sort::infer(std::span<const Fact> inputs, Assumptions& assumptions) const {
@@ -60,8 +60,8 @@ std::vector<Fact> Sort::infer(std::span<const Fact> inputs, Assumptions& assumpt
   if (!has_order(fact.dtype)) fail(ErrorCode::invalid_model, "an order of {}", fact.to_string());
   const Dim& length = fact.shape[static_cast<std::size_t>(axis_)];
   if (assumptions.less(length, count_) || assumptions.less(count_, 0)) {
-    fail(ErrorCode::invalid_model, "{} elements of {} along axis {} are wanted", count_.to_string(),
-         fact.to_string(), axis_);
+    fail(ErrorCode::invalid_model, "{} elements of {} along axis {} are wanted", count_.to_string(), fact.to_string(),
+         axis_);
   }
   Shape shape{count_};
   if (key_ == SortKey::element) {
@@ -102,8 +102,8 @@ std::vector<Tensor> Sort::evaluate(std::span<const Tensor> inputs) const {
     std::ranges::stable_sort(places, [&](std::int32_t a, std::int32_t b) {
       for (const std::int64_t element : key) {
         const std::int64_t start = starts[row] + element;
-        const int found = order(wide, static_cast<std::size_t>(start + a * stride),
-                                static_cast<std::size_t>(start + b * stride));
+        const int found =
+            order(wide, static_cast<std::size_t>(start + a * stride), static_cast<std::size_t>(start + b * stride));
         if (found != 0) return largest_first_ ? found > 0 : found < 0;
       }
       return false;

@@ -9,8 +9,8 @@ enum class SortKey : std::uint8_t {
   slice,    ///< the slices across the axis are sorted, by their elements in row-major order
 };
 
-/// The int32 places along an axis of its elements in rising or falling order: the first `count` of them. Among equals the
-/// lower place comes first; not-a-number is larger than any number.
+/// The int32 places along an axis of its elements in rising or falling order: the first `count` of them. Among equals
+/// the lower place comes first; not-a-number is larger than any number.
 ///
 /// The output has the input's shape with `count` along the axis, or shape [count] for slices.
 class Sort final : public Operator {
@@ -35,8 +35,9 @@ class Sort final : public Operator {
   Dim count_;
 };
 
-/// For each value (input 1), how many elements of its row (input 0, along the last axis, in rising order) are less than
-/// it; with `equals`, how many are not greater. The inputs differ in the last axis alone. int32 of the values' shape.
+/// For each value (input 1), how many elements of its row (input 0, along the last axis, in rising order) are less
+/// than it; with `equals`, how many are not greater. The inputs differ in the last axis alone. int32 of the values'
+/// shape.
 class Search final : public Operator {
  public:
   explicit Search(bool equals) : equals_(equals) {}

@@ -97,8 +97,7 @@ RuleResult pad_into_convolution(const Graph& graph, NodeId id, Assumptions& /*as
   ConvolutionAttributes attributes = convolution->filled(graph.fact(node.inputs[0]).shape.size() - 2);
   if (attributes.transposed) return RuleResult::declined("a transposed convolution pads its output");
   const bool of_zeros = is_zero(pad->fill()) && graph.node(pad_id).inputs.size() == 1;
-  if (pad->mode() != PadMode::constant || !of_zeros)
-    return RuleResult::declined("the padding is not zeros");
+  if (pad->mode() != PadMode::constant || !of_zeros) return RuleResult::declined("the padding is not zeros");
   for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
     if (pad->before()[axis] != Dim(0) || pad->after()[axis] != Dim(0))
       return RuleResult::declined("images or channels are padded");

@@ -20,7 +20,8 @@ void emit_determinant(const Node& node, Emission& emission) {
   SymbolicDispatch dispatch;
   dispatch.kernel = "determinant";
   dispatch.capabilities = level_of(dtype);
-  dispatch.specialization = {emission.traits().software ? 8U : std::min<std::uint32_t>(64, emission.traits().max_group_invocations)};
+  dispatch.specialization = {
+      emission.traits().software ? 8U : std::min<std::uint32_t>(64, emission.traits().max_group_invocations)};
   dispatch.bindings = {{results.storage, Access::write}, {matrices.storage, Access::read_write}};
   ParameterWriter parameters;
   parameters.value(element_count(counts)).value(shape.back()).value(results.offset);

@@ -83,8 +83,9 @@ void emit_movement(const Node& node, Emission& emission) {
   std::vector<std::uint32_t> after;
   const Shape& shape = graph.fact(node.outputs[0]).shape;
   if (op.has_gaps()) {
-    after.push_back(node.inputs.size() > 1 ? emit_broadcast(emission.placement(node.inputs[1]), output, shape, emission)
-                                           : emit_fill(output, shape, op.fill(), emission));
+    after.push_back(node.inputs.size() > 1
+                        ? emit_broadcast(emission.placement(node.inputs[1]), output, shape, emission)
+                        : emit_fill(output, shape, op.fill(), emission));
   }
   for (const Region& region : op.regions(facts, emission.assumptions())) {
     LoopNest nest;

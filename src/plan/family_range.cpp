@@ -16,8 +16,7 @@ void emit_range(const Node& node, Emission& emission) {
   dispatch.capabilities = std::max({level_of(start.dtype), level_of(step.dtype), level_of(output.dtype)});
   dispatch.specialization = {invocations, static_cast<std::uint32_t>(output.dtype),
                              static_cast<std::uint32_t>(start.dtype), static_cast<std::uint32_t>(step.dtype)};
-  dispatch.bindings = {
-      {output.storage, Access::write}, {start.storage, Access::read}, {step.storage, Access::read}};
+  dispatch.bindings = {{output.storage, Access::write}, {start.storage, Access::read}, {step.storage, Access::read}};
   ParameterWriter parameters;
   parameters.value(count).value(output.offset).value(output.strides[0]).value(start.offset).value(step.offset);
   dispatch.parameters = parameters.take();

@@ -11,7 +11,8 @@ constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result 
 
 // Along the output's axes [regions, channels, rows, columns].
 NestOperand along(const Placement& placement, Dim region, Dim channel) {
-  return {placement.storage, placement.dtype, placement.offset, {std::move(region), std::move(channel), Dim(0), Dim(0)}};
+  return {
+      placement.storage, placement.dtype, placement.offset, {std::move(region), std::move(channel), Dim(0), Dim(0)}};
 }
 
 // Output, source, epilogue, regions, images, and the numbers of row and column.

@@ -84,7 +84,12 @@ void emit_scan(const Node& node, Emission& emission) {
   nest.sizes = shape;
   nest.output = placed_operand(emission.placement(node.outputs[0]));
   nest.inputs = {placed_operand(emission.placement(node.inputs[0]))};
-  ScanCall call{op.function(), op.exclusive(), op.reverse(), {}, shape[axis], nest.inputs[0].strides[axis],
+  ScanCall call{op.function(),
+                op.exclusive(),
+                op.reverse(),
+                {},
+                shape[axis],
+                nest.inputs[0].strides[axis],
                 nest.output.strides[axis]};
   std::vector<bool> along(shape.size(), false);
   along[axis] = true;

@@ -85,7 +85,8 @@ Placement in_output_shape(const Placement& sorted, const Shape& output, std::siz
 
 void emit_sort(const Node& node, Emission& emission) {
   const auto& op = static_cast<const Sort&>(*node.op);
-  const Shape &shape = emission.graph().fact(node.inputs[0]).shape, &output = emission.graph().fact(node.outputs[0]).shape;
+  const Shape &shape = emission.graph().fact(node.inputs[0]).shape,
+              &output = emission.graph().fact(node.outputs[0]).shape;
   const auto axis = static_cast<std::size_t>(op.axis());
   LoopNest nest;
   nest.sizes = shape;

@@ -30,12 +30,12 @@ TEST(GridSampling, knows_the_values_of_onnx) {
     for (const float x : steps) places.insert(places.end(), {x, y});
   }
   const Tensor grid = float_tensor({1, 6, 6, 2}, places);
-  const Floats results = floats_of(
-      run_node({grid_sampling(SamplingKernel::linear, GridPadding::zeros, false), {data, grid}, {}, Precision::float32})[0]);
-  const Floats expected{0.0000F, 0.1500F, 0.5500F, 0.9500F, 1.3500F,  0.7500F, 0.6000F, 1.5000F,  2.3000F,
-                        3.1000F, 3.9000F, 2.1000F, 2.2000F, 4.7000F,  5.5000F, 6.3000F, 7.1000F,  3.7000F,
-                        3.8000F, 7.9000F, 8.7000F, 9.5000F, 10.3000F, 5.3000F, 5.4000F, 11.1000F, 11.9000F,
-                        12.7000F, 13.5000F, 6.9000F, 3.0000F, 6.1500F, 6.5500F, 6.9500F, 7.3500F, 3.7500F};
+  const Floats results = floats_of(run_node(
+      {grid_sampling(SamplingKernel::linear, GridPadding::zeros, false), {data, grid}, {}, Precision::float32})[0]);
+  const Floats expected{0.0000F,  0.1500F,  0.5500F, 0.9500F, 1.3500F,  0.7500F, 0.6000F, 1.5000F,  2.3000F,
+                        3.1000F,  3.9000F,  2.1000F, 2.2000F, 4.7000F,  5.5000F, 6.3000F, 7.1000F,  3.7000F,
+                        3.8000F,  7.9000F,  8.7000F, 9.5000F, 10.3000F, 5.3000F, 5.4000F, 11.1000F, 11.9000F,
+                        12.7000F, 13.5000F, 6.9000F, 3.0000F, 6.1500F,  6.5500F, 6.9500F, 7.3500F,  3.7500F};
   ASSERT_EQ(results.size(), expected.size());
   for (std::size_t i = 0; i < results.size(); ++i) EXPECT_NEAR(results[i], expected[i], 1e-5) << i;
 }
@@ -46,9 +46,11 @@ TEST(GridSampling, matches_the_host) {
     for (const GridPadding padding : {GridPadding::zeros, GridPadding::border, GridPadding::reflection}) {
       for (const bool align_corners : {false, true}) {
         const auto op = grid_sampling(kernel, padding, align_corners);
-        const Tensor image = random_tensor(DType::float32, {2, 3, 5, 6}), grid = random_tensor(DType::float32, {2, 4, 7, 2});
+        const Tensor image = random_tensor(DType::float32, {2, 3, 5, 6}),
+                     grid = random_tensor(DType::float32, {2, 4, 7, 2});
         expect_matches_host({op, {image, grid}, {Layout::channels_last(4)}, Precision::float32}, 1e-5);
-        const Tensor body = random_tensor(DType::float64, {1, 2, 3, 4, 5}), places = random_tensor(DType::float64, {1, 2, 3, 2, 3});
+        const Tensor body = random_tensor(DType::float64, {1, 2, 3, 4, 5}),
+                     places = random_tensor(DType::float64, {1, 2, 3, 2, 3});
         expect_matches_host({op, {body, places}, {}, Precision::float32}, 1e-5);
       }
     }
@@ -80,7 +82,8 @@ TEST(RegionPooling, takes_the_largest_element_of_each_bin) {
   for (std::size_t i = 0; i < 32; ++i) values[i] = static_cast<float>(i);
   const Tensor data = float_tensor({2, 1, 4, 4}, values), images = integer_tensor({2}, {0, 1});
   const Tensor regions = float_tensor({2, 4}, {0, 0, 3, 3, 1, 2, 2, 3});
-  EXPECT_EQ(floats_of(run_node({std::make_shared<RegionPooling>(attributes), {data, regions, images}, {}, Precision::float32})[0]),
+  EXPECT_EQ(floats_of(run_node(
+                {std::make_shared<RegionPooling>(attributes), {data, regions, images}, {}, Precision::float32})[0]),
             (Floats{5, 7, 13, 15, 25, 26, 29, 30}));
 }
 
@@ -94,11 +97,10 @@ TEST(RegionPooling, means_of_a_plane_are_its_values_at_the_centres) {
   const Tensor data = float_tensor({1, 1, 8, 8}, values), images = integer_tensor({1}, {0});
   for (const std::int64_t samples : {0, 1, 3}) {
     attributes.samples = samples;
-    const Floats results =
-        floats_of(run_node({std::make_shared<RegionPooling>(attributes),
-                            {data, float_tensor({1, 4}, {1, 2, 6, 5}), images},
-                            {Layout::channels_last(4)},
-                            Precision::float32})[0]);
+    const Floats results = floats_of(run_node({std::make_shared<RegionPooling>(attributes),
+                                               {data, float_tensor({1, 4}, {1, 2, 6, 5}), images},
+                                               {Layout::channels_last(4)},
+                                               Precision::float32})[0]);
     // Bins from 1 to 3.5 and from 3.5 to 6 across, from 2 to 5 down; element i covers i to i + 1.
     ASSERT_EQ(results.size(), 2U);
     EXPECT_NEAR(results[0], 2.25 - 0.5 + 10 * (3.5 - 0.5), 1e-4);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "import/onnx/graph/import.h"
+#include "import/onnx/graph/part.h"
 #include "import/onnx/inline_functions.h"
 #include "import/onnx/reader.h"
 #include "lapilli/error.h"
@@ -35,7 +35,7 @@ const onnx::Model& network() {
 
 Structure structure_of(const NetworkCase& network_case, const DeviceTraits& traits, std::int64_t batch) {
   Assumptions assumptions({{"batch", batch}});
-  Graph graph = onnx::build_graph(network(), assumptions);
+  Graph graph = std::move(onnx::build_model(network(), assumptions).graph);
   if (network_case.optimise) rewrite(graph, assumptions);
   PlanOptions options;
   options.precision = network_case.precision;

@@ -11,8 +11,8 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-constexpr std::array numbers{DType::int8,   DType::uint8, DType::int16,  DType::int32,   DType::uint32,
-                             DType::int64,  DType::uint64, DType::float16, DType::float32, DType::float64};
+constexpr std::array numbers{DType::int8,  DType::uint8,  DType::int16,   DType::int32,   DType::uint32,
+                             DType::int64, DType::uint64, DType::float16, DType::float32, DType::float64};
 
 Integers integers(const Tensor& tensor) { return integers_of(evaluate_chain({}, {&tensor, 1}, DType::int64)); }
 
@@ -63,9 +63,8 @@ TEST(Scan, matches_the_host_along_every_axis) {
 TEST(Scan, cuts_long_rows_into_parts) {
   for (const std::int64_t length : {1, 255, 300'001}) {
     for (const bool reverse : {false, true}) {
-      expect_matches_host({scan(0, reverse, reverse), {random_tensor(DType::int32, {length}, -9, 9)}, {},
-                           Precision::float32},
-                          0);
+      expect_matches_host(
+          {scan(0, reverse, reverse), {random_tensor(DType::int32, {length}, -9, 9)}, {}, Precision::float32}, 0);
     }
   }
   expect_matches_host({scan(1), {random_tensor(DType::float32, {2, 100'003})}, {}, Precision::float32}, 1e-5);
@@ -103,7 +102,8 @@ TEST(Sort, orders_slices_by_all_their_elements) {
   EXPECT_EQ(sorted_places(sort(0, 4, false, SortKey::slice), x), (Integers{1, 3, 2, 0}));
   EXPECT_EQ(sorted_places(sort(1, 2, true, SortKey::slice), x), (Integers{1, 0}));
   const Tensor cube = random_tensor(DType::int32, {3, 90, 2}, 0, 3);
-  expect_matches_host({sort(1, 90, false, SortKey::slice), {cube}, {Layout::channels_last(3)}, Precision::float32}, 0);
+  expect_matches_host({sort(1, 90, false, SortKey::slice), {cube}, {Layout::channels_last(3)}, Precision::float32},
+                      0);
   expect_matches_host({sort(0, 3, true, SortKey::slice), {cube}, {}, Precision::float32}, 0);
 }
 

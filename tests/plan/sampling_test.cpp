@@ -102,8 +102,8 @@ TEST(Sampling, matches_the_host) {
     for (const Layout& layout : {Layout::row_major(4), Layout::channels_last(4)}) {
       for (const Precision precision : {Precision::float32, Precision::float16}) {
         const double tolerance = precision == Precision::float16 ? 1e-3 : 1e-6;
-        expect_matches_host({sampling(kernel, {half_pixel(2, 7, 10), half_pixel(3, 6, 4)}), {data}, {layout}, precision},
-                            tolerance);
+        expect_matches_host(
+            {sampling(kernel, {half_pixel(2, 7, 10), half_pixel(3, 6, 4)}), {data}, {layout}, precision}, tolerance);
       }
       expect_matches_host(
           {sampling(kernel, {half_pixel(0, 2, 3), half_pixel(1, 5, 2), half_pixel(3, 6, 9)}, false, true),
@@ -132,7 +132,8 @@ TEST(Sampling, makes_the_same_table_on_the_device) {
       for (const std::int64_t output : {1, 9, 23, 40}) {
         const OperatorPointer known = sampling(kernel, {half_pixel(1, 23, output)}, antialias, true);
         const Tensor result = run_symbolic(
-            [&](const Dim& width) { return sampling(kernel, {half_pixel(1, width, output)}, antialias, true); }, data);
+            [&](const Dim& width) { return sampling(kernel, {half_pixel(1, width, output)}, antialias, true); },
+            data);
         EXPECT_LE(relative_error(result, known->evaluate({&data, 1})[0]), 1e-6) << known->attributes();
       }
     }

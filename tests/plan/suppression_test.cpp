@@ -43,8 +43,8 @@ Integers kept(const Boxes& boxes) {
 
 // The example of ONNX's operator documents: six boxes in two places and one far off, best first 3, 0, 1, 5, 2, 4.
 Boxes example() {
-  return {float_tensor({1, 6, 4}, {0, 0,    1, 1,    0, 0.1F, 1, 1.1F, 0, -0.1F, 1, 0.9F,
-                                   0, 10,   1, 11,   0, 10.1F, 1, 11.1F, 0, 100, 1, 101}),
+  return {float_tensor({1, 6, 4}, {0, 0,  1, 1,  0, 0.1F,  1, 1.1F,  0, -0.1F, 1, 0.9F,
+                                   0, 10, 1, 11, 0, 10.1F, 1, 11.1F, 0, 100,   1, 101}),
           float_tensor({1, 1, 6}, {0.9F, 0.75F, 0.6F, 0.95F, 0.5F, 0.3F}),
           3,
           0.5F,
@@ -73,7 +73,8 @@ TEST(Suppression, knows_the_values_of_onnx) {
 
 TEST(Suppression, matches_the_host) {
   for (const std::int64_t count : {1, 33, 300}) {
-    Boxes boxes{random_tensor(DType::float32, {2, count, 4}, 0, 9), random_tensor(DType::float32, {2, 3, count}, 0, 1),
+    Boxes boxes{random_tensor(DType::float32, {2, count, 4}, 0, 9),
+                random_tensor(DType::float32, {2, 3, count}, 0, 1),
                 20,
                 0.3F,
                 0.2F,
@@ -84,8 +85,8 @@ TEST(Suppression, matches_the_host) {
     boxes.least_score.reset();
     expect_matches_host(suppression(boxes), 0);
   }
-  const Boxes nothing{random_tensor(DType::float32, {2, 0, 4}), random_tensor(DType::float32, {2, 3, 0}), 5, 0.5F, 0.5F,
-                      false};
+  const Boxes nothing{
+      random_tensor(DType::float32, {2, 0, 4}), random_tensor(DType::float32, {2, 3, 0}), 5, 0.5F, 0.5F, false};
   expect_matches_host(suppression(nothing), 0);
 }
 

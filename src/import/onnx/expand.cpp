@@ -25,9 +25,7 @@ class Expansion {
   [[nodiscard]] std::string output(std::size_t i) const {
     return i < source_.outputs.size() ? source_.outputs[i] : "";
   }
-  std::string new_value(std::string_view what) {
-    return names_.make_new(name_prefix(source_) + std::string(what));
-  }
+  std::string new_value(std::string_view what) { return names_.make_new(name_prefix(source_) + std::string(what)); }
   [[nodiscard]] const Attribute* axis() const { return source_.find_attribute("axis"); }
 
   void add(std::string_view op_type, Names inputs, Names outputs, std::vector<Attribute> attributes) {

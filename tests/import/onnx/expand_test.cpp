@@ -11,8 +11,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 Model expanded(const std::vector<Message>& nodes, const std::vector<std::string>& outputs) {
-  Model result = read(model(
-      graph({.nodes = nodes, .inputs = {"x", "y"}, .outputs = outputs, .initializers = {}, .sparse_initializers = {}})));
+  Model result = read(model(graph(
+      {.nodes = nodes, .inputs = {"x", "y"}, .outputs = outputs, .initializers = {}, .sparse_initializers = {}})));
   expand_nodes(result);
   EXPECT_NO_THROW(validate(result));
   return result;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/failure.h"
+#include "import/onnx/graph/import.h"
 #include "import/onnx/operators/node_builder.h"
 #include "import/onnx/walk.h"
 
@@ -199,6 +200,25 @@ bool runs_on_device(const Node& node) {
 
 Part build_part(const PartRequest& request, Assumptions& assumptions) {
   return PartBuilder(request, assumptions).build();
+}
+
+Part build_model(const Model& model, Assumptions& assumptions) {
+  const std::vector<InputDescription> inputs = describe_inputs(model);
+  std::vector<std::string> names;
+  for (const InputDescription& input : inputs) names.push_back(input.name);
+  PartRequest request{model.graph, {}, 0, names, {}};
+  request.outside = [&](const std::string& name) -> std::optional<Fact> {
+    const auto input = std::ranges::find(inputs, name, &InputDescription::name);
+    if (input == inputs.end()) fail(ErrorCode::invalid_model, "nothing produces value '{}'", name);
+    if (!input->ranked) return std::nullopt;
+    Fact fact = Fact::of(input->dtype, input->shape);
+    if (const auto symbols = element_symbols(*input)) {
+      fact.elements.emplace();
+      for (const std::string& symbol : *symbols) fact.elements->push_back(Dim::symbol(symbol));
+    }
+    return fact;
+  };
+  return build_part(request, assumptions);
 }
 
 }  // namespace lapilli::onnx

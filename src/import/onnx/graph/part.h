@@ -39,6 +39,11 @@ struct Part {
 /// symbols. Throws UnknownElements, and Error that names the node.
 Part build_part(const PartRequest& request, Assumptions& assumptions);
 
+/// The graph of a model whose functions are inlined, from its first node on: with all inputs of describe_inputs, in
+/// their order, and where no node is missing with all outputs. `assumptions` knows the sizes of all their symbols.
+/// Throws as build_part does.
+Part build_model(const Model& model, Assumptions& assumptions);
+
 /// Whether a node may be in a part at all: there is an operator for it, and it is not the host's.
 bool runs_on_device(const Node& node);
 

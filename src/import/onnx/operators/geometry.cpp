@@ -18,7 +18,8 @@ namespace {
 
 void require_rank(NodeBuilder& node, std::size_t index, std::size_t rank) {
   if (node.rank(node.input(index)) == rank) return;
-  node.fail_model(std::format("input {} is {} and not of rank {}", index, node.fact(node.input(index)).to_string(), rank));
+  node.fail_model(
+      std::format("input {} is {} and not of rank {}", index, node.fact(node.input(index)).to_string(), rank));
 }
 
 // The elements [start, start + size) of the last axis.
@@ -111,12 +112,13 @@ void build_roi_align(NodeBuilder& node) {
   if (node.opset() >= 16) {
     const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
     if (coordinates != "half_pixel" && coordinates != "output_half_pixel") {
-      node.fail_model(std::format("coordinate_transformation_mode '{}' is none of half_pixel, output_half_pixel",
-                                  coordinates));
+      node.fail_model(
+          std::format("coordinate_transformation_mode '{}' is none of half_pixel, output_half_pixel", coordinates));
     }
     attributes.half_pixel = coordinates == "half_pixel";
   }
-  node.set_output(0, node.add(std::make_shared<RegionPooling>(attributes), {node.input(0), node.input(1), node.input(2)}));
+  node.set_output(
+      0, node.add(std::make_shared<RegionPooling>(attributes), {node.input(0), node.input(1), node.input(2)}));
 }
 
 // Regions [R, 5] begin with the number of their image.
@@ -132,7 +134,8 @@ void build_max_roi_pool(NodeBuilder& node) {
   const ValueId regions = node.input(1);
   if (!node.assumptions().equal(node.shape(regions)[1], 5))
     node.fail_model(std::format("the regions {} have not five numbers each", node.fact(regions).to_string()));
-  const ValueId images = node.cast(node.reshape(last_columns(node, regions, 0, 1), {node.shape(regions)[0]}), DType::int32);
+  const ValueId images =
+      node.cast(node.reshape(last_columns(node, regions, 0, 1), {node.shape(regions)[0]}), DType::int32);
   node.set_output(0, node.add(std::make_shared<RegionPooling>(attributes),
                               {node.input(0), last_columns(node, regions, 1, 4), images}));
 }
@@ -152,7 +155,8 @@ void build_center_crop_pad(NodeBuilder& node) {
   Shape cut = shape;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
-    if (node.assumptions().less(wanted[i], 0)) node.fail_model(std::format("axis {} gets the size {}", axis, wanted[i].to_string()));
+    if (node.assumptions().less(wanted[i], 0))
+      node.fail_model(std::format("axis {} gets the size {}", axis, wanted[i].to_string()));
     if (node.assumptions().less(wanted[i], shape[axis])) {
       start[axis] = Dim::floor_divide(shape[axis] - wanted[i], 2);
       cut[axis] = wanted[i];
@@ -166,7 +170,8 @@ void build_center_crop_pad(NodeBuilder& node) {
       0, node.add(std::make_shared<Pad>(PadMode::constant, std::move(before), std::move(after), Tensor()), {value}));
 }
 
-// Overlapping blocks summed up: a transposed convolution whose weights pick one element of the block for each channel.
+// Overlapping blocks summed up: a transposed convolution whose weights pick one element of the block for each
+// channel.
 void build_col2im(NodeBuilder& node) {
   require_rank(node, 0, 3);
   const Shape shape = node.shape(node.input(0));
@@ -184,7 +189,8 @@ void build_col2im(NodeBuilder& node) {
     if (size <= 0 || places * size > largest_block) node.fail_model(std::format("a block {}", shape_text(block)));
     places *= size;
     weight_shape.push_back(size);
-    const Dim room = image[i] + geometry.pads_begin[i] + geometry.pads_end[i] - Dim(geometry.dilations[i] * (size - 1) + 1);
+    const Dim room =
+        image[i] + geometry.pads_begin[i] + geometry.pads_end[i] - Dim(geometry.dilations[i] * (size - 1) + 1);
     columns.push_back(Dim::floor_divide(room, geometry.strides[i]) + Dim(1));
   }
   const std::int64_t channels = node.assumptions().number(shape[1]) / places;
@@ -205,7 +211,8 @@ void build_col2im(NodeBuilder& node) {
   const DType dtype = node.dtype(node.input(0));
   const DType real = is_floating_point(dtype) ? dtype : bit_width(dtype) <= 16 ? DType::float32 : DType::float64;
   const ValueId x = node.reshape(node.cast(node.input(0), real), std::move(columns));
-  const ValueId sums = node.add(std::make_shared<Convolution>(std::move(attributes)), {x, node.cast(node.constant(weights), real)});
+  const ValueId sums =
+      node.add(std::make_shared<Convolution>(std::move(attributes)), {x, node.cast(node.constant(weights), real)});
   node.set_output(0, node.cast(sums, dtype));
 }
 
@@ -215,13 +222,15 @@ void build_deform_conv(NodeBuilder& node) {
   const Shape shape = node.shape(x), kernel = node.shape(w);
   const std::size_t axes = std::max<std::size_t>(shape.size(), 2) - 2;
   if (axes == 0 || kernel.size() != shape.size() || node.rank(offset) != shape.size()) {
-    node.fail_model(std::format("{}, {} and {} do not fit together", node.fact(x).to_string(), node.fact(w).to_string(),
-                                node.fact(offset).to_string()));
+    node.fail_model(std::format("{}, {} and {} do not fit together", node.fact(x).to_string(),
+                                node.fact(w).to_string(), node.fact(offset).to_string()));
   }
   const WindowGeometry geometry = explicit_geometry(node, axes);
   const std::int64_t group = node.integer("group", 1), offset_groups = node.integer("offset_group", 1);
-  if (group <= 0 || offset_groups <= 0) node.fail_model(std::format("group {} and offset_group {}", group, offset_groups));
-  const Shape places(kernel.begin() + 2, kernel.end()), output(node.shape(offset).begin() + 2, node.shape(offset).end());
+  if (group <= 0 || offset_groups <= 0)
+    node.fail_model(std::format("group {} and offset_group {}", group, offset_groups));
+  const Shape places(kernel.begin() + 2, kernel.end()),
+      output(node.shape(offset).begin() + 2, node.shape(offset).end());
   const Dim batch = shape[0] * Dim(offset_groups), window = element_count(places);
 
   GridAttributes attributes;
@@ -250,7 +259,8 @@ void build_deform_conv(NodeBuilder& node) {
       node.add(std::make_shared<Transpose>(std::move(coordinates_last)), {node.reshape(offset, grouped(split))});
   Shape data{batch, Dim::floor_divide(shape[1], offset_groups)};
   data.insert(data.end(), shape.begin() + 2, shape.end());
-  ValueId columns = node.add(std::make_shared<GridSampling>(std::move(attributes)), {node.reshape(x, std::move(data)), grid});
+  ValueId columns =
+      node.add(std::make_shared<GridSampling>(std::move(attributes)), {node.reshape(x, std::move(data)), grid});
   if (node.has_input(4)) {
     Shape masked = grouped(output);
     masked.insert(masked.begin() + 1, Dim(1));
@@ -276,7 +286,8 @@ void build_max_unpool(NodeBuilder& node) {
   const std::size_t axes = std::max<std::size_t>(shape.size(), 2) - 2;
   const auto kernel = node.integers("kernel_shape");
   if (axes == 0 || !kernel || kernel->size() != axes || node.rank(places) != shape.size())
-    node.fail_model(std::format("kernel_shape does not name {} sizes, or the indices {} do not fit", axes, node.fact(places).to_string()));
+    node.fail_model(std::format("kernel_shape does not name {} sizes, or the indices {} do not fit", axes,
+                                node.fact(places).to_string()));
   const WindowGeometry geometry = explicit_geometry(node, axes);
   Shape pooled{shape[0], shape[1]};
   for (std::size_t i = 0; i < axes; ++i) {
@@ -295,7 +306,8 @@ void build_max_unpool(NodeBuilder& node) {
   result = node.reshape(result, pooled);
   if (node.has_input(2)) {
     const std::vector<Dim> wanted = node.integers(2);
-    if (wanted.size() != pooled.size()) node.fail_model(std::format("output_shape {} for {}", shape_text(wanted), shape_text(pooled)));
+    if (wanted.size() != pooled.size())
+      node.fail_model(std::format("output_shape {} for {}", shape_text(wanted), shape_text(pooled)));
     std::vector<Dim> before(pooled.size(), Dim(0)), after, step(pooled.size(), Dim(1));
     Shape cut;
     for (std::size_t i = 0; i < pooled.size(); ++i) {

@@ -34,7 +34,8 @@ ValueId reduce_all(NodeBuilder& node, ReductionFunction function, ValueId value)
 void check_target(NodeBuilder& node, ValueId scores, ValueId target) {
   const Shape &wide = node.shape(scores), &narrow = node.shape(target);
   const DType dtype = node.dtype(target);
-  bool fits = wide.size() >= 2 && narrow.size() + 1 == wide.size() && (dtype == DType::int32 || dtype == DType::int64);
+  bool fits =
+      wide.size() >= 2 && narrow.size() + 1 == wide.size() && (dtype == DType::int32 || dtype == DType::int64);
   for (std::size_t i = 0; fits && i < narrow.size(); ++i) {
     fits = node.assumptions().equal(narrow[i], wide[i == 0 ? 0 : i + 1]);
   }
@@ -57,8 +58,7 @@ ValueId negative_log_likelihood(NodeBuilder& node, ValueId scores, ValueId targe
     target = node.pointwise(Function::select, {kept, target}, {Immediate::of_integer(DType::int64, 0)});
   }
   const std::array class_axis{1};
-  const ValueId chosen =
-      node.add(std::make_shared<GatherElements>(1), {scores, node.unsqueeze(target, class_axis)});
+  const ValueId chosen = node.add(std::make_shared<GatherElements>(1), {scores, node.unsqueeze(target, class_axis)});
   ValueId loss = node.pointwise(Function::negate, {node.reshape(chosen, node.shape(target))});
   ValueId factor = no_value;
   if (weight != no_value) factor = node.add(std::make_shared<Gather>(0), {weight, target});

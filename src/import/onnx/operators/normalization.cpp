@@ -49,8 +49,7 @@ void build_hardmax(NodeBuilder& node) {
   }
   const ValueId index =
       node.add(std::make_shared<ExtremeIndex>(ReductionFunction::first_largest, static_cast<int>(axis)), {rows});
-  const ValueId positions =
-      node.cast(node.positions(node.shape(rows)[axis], axis, node.rank(rows)), DType::int64);
+  const ValueId positions = node.cast(node.positions(node.shape(rows)[axis], axis, node.rank(rows)), DType::int64);
   const ValueId hits = node.cast(node.pointwise(PointwiseFunction::equal, {index, positions}), node.dtype(x));
   node.set_output(0, node.reshape(hits, shape));
 }

@@ -5,15 +5,24 @@
 namespace lapilli::onnx {
 
 std::span<const std::span<const OperatorRecord>> operator_families() {
-  static const std::array families{pointwise_operators(),     shape_operators(),
-                                   movement_operators(),      contraction_operators(),
-                                   window_operators(),        reduction_operators(),
-                                   normalization_operators(), gather_operators(),
-                                   quantization_operators(),  quantized_contraction_operators(),
-                                   sampling_operators(),      geometry_operators(),
-                                   loss_operators(),          position_operators(),
-                                   order_operators(),         random_operators(),
-                                   training_operators(),      selection_operators(),
+  static const std::array families{pointwise_operators(),
+                                   shape_operators(),
+                                   movement_operators(),
+                                   contraction_operators(),
+                                   window_operators(),
+                                   reduction_operators(),
+                                   normalization_operators(),
+                                   gather_operators(),
+                                   quantization_operators(),
+                                   quantized_contraction_operators(),
+                                   sampling_operators(),
+                                   geometry_operators(),
+                                   loss_operators(),
+                                   position_operators(),
+                                   order_operators(),
+                                   random_operators(),
+                                   training_operators(),
+                                   selection_operators(),
                                    machine_learning_operators()};
   return families;
 }

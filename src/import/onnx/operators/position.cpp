@@ -19,8 +19,9 @@ using Function = PointwiseFunction;
 // The number of the diagonal as an int32 that sums with positions cannot overflow.
 ValueId diagonal(NodeBuilder& node, ValueId k) {
   constexpr std::int64_t beyond = std::int64_t{1} << 30U;
-  const ValueId near = node.pointwise(
-      Function::clamp, {k}, {Immediate::of_integer(DType::int64, -beyond), Immediate::of_integer(DType::int64, beyond)});
+  const ValueId near =
+      node.pointwise(Function::clamp, {k},
+                     {Immediate::of_integer(DType::int64, -beyond), Immediate::of_integer(DType::int64, beyond)});
   return node.cast(node.reshape(near, {}), DType::int32);
 }
 
@@ -41,9 +42,8 @@ void build_eye_like(NodeBuilder& node) {
   const ValueId x = node.input(0);
   const Shape shape = node.shape(x);
   if (shape.size() != 2) node.fail_model(std::format("{} is no matrix", node.fact(x).to_string()));
-  const DType dtype = node.has_attribute("dtype")
-                          ? read_dtype(checked_cast<std::int32_t>(node.integer("dtype", 0)))
-                          : node.dtype(x);
+  const DType dtype =
+      node.has_attribute("dtype") ? read_dtype(checked_cast<std::int32_t>(node.integer("dtype", 0))) : node.dtype(x);
   const std::array values{node.integer("k", 0)};
   const ValueId k = diagonal(node, node.constant(Tensor::of<std::int64_t>(DType::int64, {}, values)));
   const ValueId edge = node.pointwise(Function::add, {node.positions(shape[0], 0, 2), k});
@@ -55,10 +55,10 @@ void build_one_hot(NodeBuilder& node) {
   const ValueId values = node.input(2);
   const std::size_t rank = node.rank(node.input(0)) + 1;
   const int axis = node.axis(node.integer("axis", -1), rank);
-  const std::vector<Dim> depths = is_floating_point(node.dtype(node.input(1)))
-                                      ? std::vector<Dim>{static_cast<std::int64_t>(
-                                            Immediate::of_tensor(node.constant(1)).real)}
-                                      : node.integers(1);
+  const std::vector<Dim> depths =
+      is_floating_point(node.dtype(node.input(1)))
+          ? std::vector<Dim>{static_cast<std::int64_t>(Immediate::of_tensor(node.constant(1)).real)}
+          : node.integers(1);
   if (depths.size() != 1 || node.assumptions().less(depths[0], 0)) {
     node.fail_model(std::format("depth {} is not one size", shape_text(depths)));
   }
@@ -98,11 +98,10 @@ void build_reverse_sequence(NodeBuilder& node) {
   const ValueId lengths = node.reshape(node.cast(node.input(1), DType::int32), {batches, 1});
   const ValueId position = node.positions(times, 1, 2);
   const ValueId last = node.pointwise(Function::subtract, {lengths}, {Immediate::of_integer(DType::int32, 1)});
-  const ValueId place = node.pointwise(Function::select, {node.pointwise(Function::less, {position, lengths}),
-                                                          node.pointwise(Function::subtract, {last, position}),
-                                                          position});
-  const ValueId reversed =
-      node.add(std::make_shared<GatherTuples>(1), {x, node.reshape(place, {batches, times, 1})});
+  const ValueId place =
+      node.pointwise(Function::select, {node.pointwise(Function::less, {position, lengths}),
+                                        node.pointwise(Function::subtract, {last, position}), position});
+  const ValueId reversed = node.add(std::make_shared<GatherTuples>(1), {x, node.reshape(place, {batches, times, 1})});
   node.set_output(0, batch == 1 ? swap(reversed) : reversed);
 }
 

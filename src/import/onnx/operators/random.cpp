@@ -69,10 +69,11 @@ void build_multinomial(NodeBuilder& node) {
   const std::vector<Dim> start{0, shape[1] - Dim(1)}, size{shape[0], 1}, step{1, 1};
   const ValueId whole = node.add(std::make_shared<Slice>(start, size, step), {sums});
   const ValueId numbers = uniform_numbers(node, {shape[0], samples});
-  const ValueId found = node.add(std::make_shared<Search>(true),
-                                 {sums, node.pointwise(Function::multiply, {numbers, whole})});
+  const ValueId found =
+      node.add(std::make_shared<Search>(true), {sums, node.pointwise(Function::multiply, {numbers, whole})});
   const ValueId last = node.cast(node.reshape(node.sizes({shape[1] - Dim(1)}), {}), DType::int32);
-  node.set_output(0, node.cast(node.pointwise(Function::minimum, {found, last}), dtype_attribute(node, DType::int32)));
+  node.set_output(0,
+                  node.cast(node.pointwise(Function::minimum, {found, last}), dtype_attribute(node, DType::int32)));
 }
 
 constexpr std::array records{

@@ -42,7 +42,8 @@ Ratio ratio_of(NodeBuilder& node, float scale) {
   if (!(scale >= 1 / largest && scale <= largest)) node.fail_model(std::format("the scale {}", scale));
   const double exact = scale, up = std::nextafter(scale, largest * 2), down = std::nextafter(scale, 0.0F);
   constexpr double within = 0.49;  // of the distance to the next float32
-  const auto [numerator, denominator] = simplest_between(exact - (exact - down) * within, exact + (up - exact) * within);
+  const auto [numerator, denominator] =
+      simplest_between(exact - (exact - down) * within, exact + (up - exact) * within);
   return {static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(denominator)};
 }
 
@@ -97,8 +98,7 @@ void set_coordinates(NodeBuilder& node, CoordinateMode mode, const Resizing& fro
     case CoordinateMode::half_pixel: return set(Dim(2) * p, p - q, Dim(2) * q);
     case CoordinateMode::half_pixel_symmetric:
       return set(Dim(2) * p, (from.exact ? Dim(0) : from.input * q - from.output * p) + p - q, Dim(2) * q);
-    case CoordinateMode::align_corners:
-      return one_corner ? set(0, 0, 1) : set(corner_step, 0, corner_divisor);
+    case CoordinateMode::align_corners: return one_corner ? set(0, 0, 1) : set(corner_step, 0, corner_divisor);
     case CoordinateMode::tf_crop_and_resize:
       return one_corner ? set(0, 1, 2) : set(from.exact ? Dim(1) : p, 0, corner_divisor);
   }
@@ -146,9 +146,11 @@ ValueId resample(NodeBuilder& node, const ResizeAttributes& attributes, std::spa
     std::vector<ValueId> inputs{value};
     if (region) {
       for (std::size_t i = 0; i < 2 * part.size(); ++i) {
-        places.push_back(static_cast<std::int64_t>(i < part.size() ? first + i : axes.size() + first + i - part.size()));
+        places.push_back(
+            static_cast<std::int64_t>(i < part.size() ? first + i : axes.size() + first + i - part.size()));
       }
-      const Tensor chosen = Tensor::of<std::int64_t>(DType::int64, {static_cast<std::int64_t>(places.size())}, places);
+      const Tensor chosen =
+          Tensor::of<std::int64_t>(DType::int64, {static_cast<std::int64_t>(places.size())}, places);
       inputs.push_back(node.add(std::make_shared<Gather>(0), {*region, node.constant(chosen)}));
     }
     value = node.add(std::make_shared<Sampling>(std::move(sampling)), std::move(inputs));
@@ -182,8 +184,8 @@ void keep_aspect_ratio(NodeBuilder& node, std::span<Resizing> axes, bool smalles
     if (i == chosen) continue;
     axes[i].scale = scale;
     axes[i].exact = false;
-    axes[i].output = Dim::floor_divide(Dim(2) * axes[i].input * scale.numerator + scale.denominator,
-                                       Dim(2) * scale.denominator);
+    axes[i].output =
+        Dim::floor_divide(Dim(2) * axes[i].input * scale.numerator + scale.denominator, Dim(2) * scale.denominator);
   }
 }
 
@@ -209,7 +211,8 @@ std::vector<Resizing> named_axes(NodeBuilder& node) {
   if (const auto wanted = node.integers("axes")) {
     for (const std::int64_t axis : *wanted) {
       const auto at = static_cast<std::size_t>(node.axis(axis, shape.size()));
-      if (std::ranges::contains(axes, at, &Resizing::axis)) node.fail_model(std::format("axis {} is named twice", at));
+      if (std::ranges::contains(axes, at, &Resizing::axis))
+        node.fail_model(std::format("axis {} is named twice", at));
       axes.push_back({at, shape[at], shape[at], {}, false});
     }
     return axes;
@@ -307,8 +310,8 @@ void build_resize(NodeBuilder& node) {
   node.set_output(0, resample(node, attributes, changed, region));
 }
 
-// Upsample, and Resize before opset 11: coordinates are divided by the scale, and the nearest element is the one before,
-// or, where the axis shrinks, the one behind.
+// Upsample, and Resize before opset 11: coordinates are divided by the scale, and the nearest element is the one
+// before, or, where the axis shrinks, the one behind.
 void build_scaling(NodeBuilder& node, std::span<const float> scales) {
   std::vector<Resizing> axes = named_axes(node), changed;
   set_scales(node, axes, scales);
@@ -336,8 +339,8 @@ void build_scaling_of_images(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Resize", 10, build_scaling_by_input},      OperatorRecord{"Resize", 11, build_resize},
-    OperatorRecord{"Upsample", 1, build_scaling_of_images},    OperatorRecord{"Upsample", 7, build_scaling_by_attribute},
+    OperatorRecord{"Resize", 10, build_scaling_by_input},   OperatorRecord{"Resize", 11, build_resize},
+    OperatorRecord{"Upsample", 1, build_scaling_of_images}, OperatorRecord{"Upsample", 7, build_scaling_by_attribute},
     OperatorRecord{"Upsample", 9, build_scaling_by_input},
 };
 

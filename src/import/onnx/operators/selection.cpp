@@ -80,7 +80,8 @@ void build_gather_slices(NodeBuilder& node) {
 void build_selected(NodeBuilder& node) {
   const ValueId condition = node.input(0);
   if (node.dtype(condition) != DType::boolean || node.rank(condition) != 1) {
-    node.fail_model(std::format("the condition is {}, one axis of booleans is needed", node.fact(condition).to_string()));
+    node.fail_model(
+        std::format("the condition is {}, one axis of booleans is needed", node.fact(condition).to_string()));
   }
   const Selection selection = select_set(node, node.cast(condition, DType::int32));
   set_wide(node, 0, within(node, selection.places, node.shape(condition)[0]));
@@ -191,9 +192,9 @@ void build_unique(NodeBuilder& node) {
 ValueId most_boxes(NodeBuilder& node) {
   if (!node.has_input(2)) return node.scalar(DType::int32, 0);
   constexpr std::int64_t largest = 0x7FFFFFFF;
-  const ValueId most = node.pointwise(Function::clamp, {node.cast(node.input(2), DType::int64)},
-                                      {Immediate::of_integer(DType::int64, 0),
-                                       Immediate::of_integer(DType::int64, largest)});
+  const ValueId most =
+      node.pointwise(Function::clamp, {node.cast(node.input(2), DType::int64)},
+                     {Immediate::of_integer(DType::int64, 0), Immediate::of_integer(DType::int64, largest)});
   return node.cast(node.reshape(most, {}), DType::int32);
 }
 
@@ -210,9 +211,9 @@ void build_non_max_suppression(NodeBuilder& node) {
   const auto threshold = [&](std::size_t i, ValueId otherwise) {
     return node.has_input(i) ? node.reshape(node.input(i), {}) : otherwise;
   };
-  const ValueId kept = node.add(std::make_shared<Suppression>(centred == 1),
-                                {boxes, scores, order, most_boxes(node),
-                                 threshold(3, node.scalar(DType::float32, 0)), threshold(4, no_value)});
+  const ValueId kept = node.add(
+      std::make_shared<Suppression>(centred == 1),
+      {boxes, scores, order, most_boxes(node), threshold(3, node.scalar(DType::float32, 0)), threshold(4, no_value)});
   const ValueId flags = flat(node, kept);
   const Dim n = node.shape(flags)[0];
   const Selection selection = select_set(node, flags);

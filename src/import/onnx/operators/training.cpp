@@ -79,8 +79,8 @@ ValueId per_feature(NodeBuilder& node, const BatchAxes& axes, ValueId value) {
 ValueId normalize_batch(NodeBuilder& node, const BatchAxes& axes, ValueId mean, ValueId variance) {
   const ValueId x = node.input(0);
   const double epsilon = node.real("epsilon", 1e-5F);
-  const ValueId deviation = node.pointwise(
-      Function::square_root, {node.pointwise(Function::add, {variance}, {Immediate::of(epsilon)})});
+  const ValueId deviation =
+      node.pointwise(Function::square_root, {node.pointwise(Function::add, {variance}, {Immediate::of(epsilon)})});
   const ValueId factor =
       node.pointwise(Function::divide, {node.cast(node.input(1), node.dtype(deviation)), deviation});
   const ValueId shift = node.pointwise(Function::multiply, {node.cast(mean, node.dtype(factor)), factor});
@@ -93,8 +93,8 @@ ValueId normalize_batch(NodeBuilder& node, const BatchAxes& axes, ValueId mean, 
 ValueId running(NodeBuilder& node, ValueId before, ValueId now) {
   const double momentum = node.real("momentum", 0.9F);
   const ValueId kept = node.pointwise(Function::multiply, {before}, {Immediate::of(momentum)});
-  const ValueId added = node.pointwise(Function::multiply, {node.cast(now, node.dtype(before))},
-                                       {Immediate::of(1 - momentum)});
+  const ValueId added =
+      node.pointwise(Function::multiply, {node.cast(now, node.dtype(before))}, {Immediate::of(1 - momentum)});
   return node.pointwise(Function::add, {kept, added});
 }
 
@@ -160,12 +160,12 @@ void build_adagrad(NodeBuilder& node) {
     const ValueId slowing =
         node.pointwise(Function::add, {step.scaled(step.count(dtype), decay)}, {Immediate::of(1)});
     const ValueId rate = node.pointwise(Function::divide, {step.rate(dtype), slowing});
-    const ValueId squares = node.pointwise(
-        Function::add, {step.tensor(2, i), node.pointwise(Function::multiply, {gradient, gradient})});
-    const ValueId divisor = node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})},
-                                           {Immediate::of(epsilon)});
-    const ValueId change = node.pointwise(
-        Function::divide, {node.pointwise(Function::multiply, {gradient, rate}), divisor});
+    const ValueId squares =
+        node.pointwise(Function::add, {step.tensor(2, i), node.pointwise(Function::multiply, {gradient, gradient})});
+    const ValueId divisor =
+        node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})}, {Immediate::of(epsilon)});
+    const ValueId change =
+        node.pointwise(Function::divide, {node.pointwise(Function::multiply, {gradient, rate}), divisor});
     node.set_output(i, node.pointwise(Function::subtract, {x, change}));
     node.set_output(step.tensors + i, squares);
   }
@@ -187,15 +187,15 @@ void build_adam(NodeBuilder& node) {
         Function::divide, {node.pointwise(Function::square_root, {one_without(beta)}), one_without(alpha)});
     const ValueId adjusted = node.pointwise(Function::multiply, {step.rate(dtype), node.cast(correction, dtype)});
     const ValueId rate = step.after_first(adjusted, step.rate(dtype));
-    const ValueId average = node.pointwise(
-        Function::add, {step.scaled(step.tensor(2, i), alpha), step.scaled(gradient, 1 - alpha)});
+    const ValueId average =
+        node.pointwise(Function::add, {step.scaled(step.tensor(2, i), alpha), step.scaled(gradient, 1 - alpha)});
     const ValueId square = node.pointwise(Function::multiply, {gradient, gradient});
     const ValueId squares =
         node.pointwise(Function::add, {step.scaled(step.tensor(3, i), beta), step.scaled(square, 1 - beta)});
-    const ValueId divisor = node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})},
-                                           {Immediate::of(epsilon)});
-    const ValueId change = node.pointwise(
-        Function::divide, {node.pointwise(Function::multiply, {average, rate}), divisor});
+    const ValueId divisor =
+        node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})}, {Immediate::of(epsilon)});
+    const ValueId change =
+        node.pointwise(Function::divide, {node.pointwise(Function::multiply, {average, rate}), divisor});
     node.set_output(i, step.scaled(node.pointwise(Function::subtract, {x, change}), 1 - norm));
     node.set_output(step.tensors + i, average);
     node.set_output(2 * step.tensors + i, squares);
@@ -216,8 +216,7 @@ void build_momentum(NodeBuilder& node) {
     const ValueId velocity = node.pointwise(Function::add, {step.scaled(step.tensor(2, i), alpha),
                                                             node.pointwise(Function::multiply, {gradient, share})});
     const ValueId direction =
-        mode == "standard" ? velocity
-                           : node.pointwise(Function::add, {gradient, step.scaled(velocity, alpha)});
+        mode == "standard" ? velocity : node.pointwise(Function::add, {gradient, step.scaled(velocity, alpha)});
     const ValueId change = node.pointwise(Function::multiply, {direction, step.rate(dtype)});
     node.set_output(i, node.pointwise(Function::subtract, {x, change}));
     node.set_output(step.tensors + i, velocity);

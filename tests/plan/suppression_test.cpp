@@ -1,3 +1,4 @@
+#include "ops/pointwise.h"
 #include "ops/suppression.h"
 
 #include <gtest/gtest.h>

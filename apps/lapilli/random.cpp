@@ -55,9 +55,8 @@ Tensor random_codes(const std::vector<std::int64_t>& shape, Generator& generator
 
 Tensor random_small_floats(DType dtype, const std::vector<std::int64_t>& shape, Generator& generator) {
   Tensor codes = Tensor::allocate(DType::uint8, shape);
-  fill<std::uint8_t>(codes, [&] {
-    return small_float_code(dtype, static_cast<float>(generator.normal()), Overflow::saturate);
-  });
+  fill<std::uint8_t>(
+      codes, [&] { return small_float_code(dtype, static_cast<float>(generator.normal()), Overflow::saturate); });
   return is_packed(dtype) ? packed_tensor(dtype, codes) : bit_cast_tensor(dtype, codes);
 }
 

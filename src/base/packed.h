@@ -11,9 +11,7 @@ namespace lapilli {
 inline bool is_packed(DType dtype) noexcept { return bit_width(dtype) > 0 && bit_width(dtype) < 8; }
 
 /// The bytes of one element in device memory; 0 for undefined and string.
-inline std::size_t device_element_bytes(DType dtype) noexcept {
-  return is_packed(dtype) ? 1 : bit_width(dtype) / 8;
-}
+inline std::size_t device_element_bytes(DType dtype) noexcept { return is_packed(dtype) ? 1 : bit_width(dtype) / 8; }
 
 /// Packed elements to one a byte: integers as int8 or uint8, floating-point codes in the low bits. `unpacked` has the
 /// byte for each element that there is.

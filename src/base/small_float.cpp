@@ -11,10 +11,10 @@ namespace {
 struct Format {
   int mantissa_bits, bias;
   std::uint32_t sign_bit;
-  std::uint32_t largest;    // the code of the largest number, without sign
-  std::uint32_t overflow;   // what Overflow::special gives, without sign
-  std::uint32_t nan;        // without sign
-  bool unsigned_zero;       // the code of -0 is not-a-number, the only one
+  std::uint32_t largest;   // the code of the largest number, without sign
+  std::uint32_t overflow;  // what Overflow::special gives, without sign
+  std::uint32_t nan;       // without sign
+  bool unsigned_zero;      // the code of -0 is not-a-number, the only one
 };
 
 constexpr Format e4m3fn{3, 7, 0x80, 0x7E, 0x7F, 0x7F, false};
@@ -47,8 +47,8 @@ std::uint8_t exponent_code(float value, Overflow overflow) noexcept {
   constexpr std::uint32_t smallest = 0x00400000U;  // 2^-127
   if (magnitude < smallest) return overflow == Overflow::saturate || magnitude == 0 ? 0 : 0xFF;
   // A subnormal float32 has one bit less behind the point: 1.5 * 2^-127 is 0x00600000.
-  const std::uint32_t code = magnitude < 0x00800000U ? (magnitude >= 0x00600000U ? 1U : 0U)
-                                                     : (magnitude + 0x00400000U) >> 23U;
+  const std::uint32_t code =
+      magnitude < 0x00800000U ? (magnitude >= 0x00600000U ? 1U : 0U) : (magnitude + 0x00400000U) >> 23U;
   return static_cast<std::uint8_t>(code > 0xFE && overflow == Overflow::saturate ? 0xFE : code);
 }
 
@@ -63,7 +63,8 @@ std::uint8_t small_float_code(DType dtype, float value, Overflow overflow) noexc
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   std::uint32_t sign = (bits >> 31U) * format->sign_bit;
-  if (magnitude > float_infinity) return static_cast<std::uint8_t>(format->nan | (format->nan < format->sign_bit ? sign : 0));
+  if (magnitude > float_infinity)
+    return static_cast<std::uint8_t>(format->nan | (format->nan < format->sign_bit ? sign : 0));
   const int shift = 23 - format->mantissa_bits, lowest_exponent = 1 - format->bias;
   std::uint32_t code = 0;
   if (static_cast<int>(magnitude >> 23U) - 127 >= lowest_exponent) {

@@ -20,8 +20,8 @@ Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> own
 /// Throws Error (unsupported) for strings.
 std::vector<std::byte> write_npy(const Tensor& tensor);
 
-/// What write_npy made of a type that NumPy lacks, as that type again; other tensors as they are. Numbers that the type
-/// does not have are rounded. Throws Error (invalid_argument) for integers past its range.
+/// What write_npy made of a type that NumPy lacks, as that type again; other tensors as they are. Numbers that the
+/// type does not have are rounded. Throws Error (invalid_argument) for integers past its range.
 Tensor restored_from_numpy(const Tensor& tensor, DType dtype);
 
 }  // namespace lapilli

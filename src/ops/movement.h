@@ -25,8 +25,8 @@ struct Region {
   std::vector<Dim> target_start;  ///< one a target axis
 };
 
-/// Operators that only move elements. Regions do not overlap in the target; what none of them writes is `fill`, or the
-/// scalar that follows the input.
+/// Operators that only move elements. Regions do not overlap in the target; what none of them writes is `fill`, or
+/// the scalar that follows the input.
 class Movement : public Operator {
  public:
   [[nodiscard]] std::vector<Fact> infer(std::span<const Fact> inputs, Assumptions& assumptions) const final;

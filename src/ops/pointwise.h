@@ -32,8 +32,8 @@ struct Immediate {
   friend bool operator==(const Immediate&, const Immediate&) = default;
 };
 
-/// Whether the function changes the type of its argument: to `dtype` of the step. `cast` rounds to nearest, and what is
-/// past the largest number of a type of 8 bits or fewer becomes that number; `cast_unsaturated` makes infinity or
+/// Whether the function changes the type of its argument: to `dtype` of the step. `cast` rounds to nearest, and what
+/// is past the largest number of a type of 8 bits or fewer becomes that number; `cast_unsaturated` makes infinity or
 /// not-a-number of it.
 constexpr bool is_cast(PointwiseFunction function) noexcept {
   return function == PointwiseFunction::cast || function == PointwiseFunction::cast_unsaturated;
@@ -51,8 +51,8 @@ struct PointwiseStep {
   friend bool operator==(const PointwiseStep&, const PointwiseStep&) = default;
 };
 
-/// Whether the code of the step is long: float64 without a simple formula, and floats of 8 bits and fewer. The kernels of
-/// contractions go without such steps.
+/// Whether the code of the step is long: float64 without a simple formula, and floats of 8 bits and fewer. The
+/// kernels of contractions go without such steps.
 bool is_lengthy(const PointwiseStep& step) noexcept;
 
 /// The dtype of a step's result.

@@ -80,7 +80,8 @@ StorageId Emission::add_constant(const Tensor& source, const Packing& packing) {
       return StorageId{static_cast<std::uint32_t>(i)};
     }
   }
-  const Dim bytes = Dim(element_count(packing.shape)) * Dim(static_cast<std::int64_t>(device_element_bytes(packing.dtype)));
+  const Dim bytes =
+      Dim(element_count(packing.shape)) * Dim(static_cast<std::int64_t>(device_element_bytes(packing.dtype)));
   return add_storage({SegmentKind::constant, bytes, Constant{0, source, packing}});
 }
 

@@ -39,9 +39,10 @@ void write_places(const GatherMap& map, std::span<const Dim> shape, const Placem
   }
 }
 
-// Loops over the updates. Where `meets`, those along axes of the data never meet in one place; the others may, and keep
-// their order.
-RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, bool meets, Emission& emission) {
+// Loops over the updates. Where `meets`, those along axes of the data never meet in one place; the others may, and
+// keep their order.
+RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, bool meets,
+                     Emission& emission) {
   LoopNest nest;
   nest.sizes = emission.graph().fact(node.inputs[2]).shape;
   nest.output = operand_along(output, map.data_axis);

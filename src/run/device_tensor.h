@@ -10,8 +10,8 @@
 
 namespace lapilli {
 
-/// A tensor in device memory of its own: what one Program leaves for the next. Dense row-major elements, packed ones one
-/// a byte (src/base/packed.h). The work that fills it has ended.
+/// A tensor in device memory of its own: what one Program leaves for the next. Dense row-major elements, packed ones
+/// one a byte (src/base/packed.h). The work that fills it has ended.
 class DeviceTensor {
  public:
   DeviceTensor(VulkanDevice device, DType dtype, std::vector<std::int64_t> shape);

@@ -17,8 +17,9 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-constexpr std::array signed_types{DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2, DType::float8e5m2fnuz,
-                                  DType::float4e2m1,   DType::float6e2m3,     DType::float6e3m2};
+constexpr std::array signed_types{DType::float8e4m3fn,   DType::float8e4m3fnuz, DType::float8e5m2,
+                                  DType::float8e5m2fnuz, DType::float4e2m1,     DType::float6e2m3,
+                                  DType::float6e3m2};
 
 unsigned code(DType dtype, float value, Overflow overflow = Overflow::saturate) {
   return small_float_code(dtype, value, overflow);
@@ -69,8 +70,8 @@ TEST(SmallFloat, SaturatesAsOnnxSays) {
   EXPECT_EQ(code(DType::float8e4m3fn, -0.0F), 0x80U);
   EXPECT_EQ(code(DType::float8e4m3fnuz, -0.0F), 0x00U);
   EXPECT_EQ(code(DType::float8e5m2fnuz, -1e-30F), 0x00U);
-  for (const DType dtype : {DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2, DType::float8e5m2fnuz,
-                            DType::float8e8m0}) {
+  for (const DType dtype :
+       {DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2, DType::float8e5m2fnuz, DType::float8e8m0}) {
     EXPECT_TRUE(std::isnan(rounded_to_small_float(dtype, not_a_number, Overflow::saturate)));
     EXPECT_TRUE(std::isnan(rounded_to_small_float(dtype, not_a_number, Overflow::special)));
   }

@@ -121,7 +121,7 @@ TEST(Npy, KeepsTypesThatNumPyLacks) {
     const Tensor tensor = is_packed(dtype) ? packed_tensor(dtype, codes) : bit_cast_tensor(dtype, codes);
     const std::vector<std::byte> file = write_npy(tensor);
     const Tensor array = read_npy(file, nullptr);
-    EXPECT_EQ(array.dtype(), is_floating_point(dtype)     ? DType::float32
+    EXPECT_EQ(array.dtype(), is_floating_point(dtype)   ? DType::float32
                              : is_signed_integer(dtype) ? DType::int8
                                                         : DType::uint8);
     EXPECT_EQ(compare(restored_from_numpy(array, dtype), tensor).mismatch, "");

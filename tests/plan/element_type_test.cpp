@@ -35,8 +35,9 @@ std::vector<int> codes_on_device(DType dtype, PointwiseFunction function, const 
 // From the tables of ONNX's operator Cast and of the OCP specifications.
 TEST(ElementTypes, KnownCodes) {
   using enum PointwiseFunction;
-  EXPECT_EQ(codes_on_device(DType::float8e4m3fn, cast, {1, -0.0F, 448, 464, 465, infinity, -1e9F, 0x1p-10F, 0x1.8p-9F}),
-            (std::vector{0x38, 0x80, 0x7E, 0x7E, 0x7E, 0x7E, 0xFE, 0x00, 0x02}));
+  EXPECT_EQ(
+      codes_on_device(DType::float8e4m3fn, cast, {1, -0.0F, 448, 464, 465, infinity, -1e9F, 0x1p-10F, 0x1.8p-9F}),
+      (std::vector{0x38, 0x80, 0x7E, 0x7E, 0x7E, 0x7E, 0xFE, 0x00, 0x02}));
   EXPECT_EQ(codes_on_device(DType::float8e4m3fn, cast_unsaturated, {464, 465, -infinity, not_a_number}),
             (std::vector{0x7E, 0x7F, 0xFF, 0x7F}));
   EXPECT_EQ(codes_on_device(DType::float8e5m2, cast_unsaturated, {57344, 61439, 61440, -infinity}),
@@ -64,9 +65,9 @@ std::vector<float> hard_values(DType dtype) {
 
 // There and back in one chain, where no memory lies between, and stored between.
 TEST(ElementTypes, RoundAsTheHostDoes) {
-  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2,
-                            DType::float8e5m2fnuz, DType::float4e2m1, DType::float6e2m3, DType::float6e3m2,
-                            DType::float8e8m0}) {
+  for (const DType dtype :
+       {DType::float16, DType::bfloat16, DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2,
+        DType::float8e5m2fnuz, DType::float4e2m1, DType::float6e2m3, DType::float6e3m2, DType::float8e8m0}) {
     const std::vector<float> values = hard_values(dtype);
     const Tensor source = float_tensor({static_cast<std::int64_t>(values.size())}, values);
     for (const auto function : {PointwiseFunction::cast, PointwiseFunction::cast_unsaturated}) {
@@ -111,14 +112,16 @@ TEST(ElementTypes, DivisionIsExact) {
   std::mt19937 generator(4);
   std::vector<float> left, right, expected;
   for (int i = 0; i < 5000; ++i) {
-    left.push_back(std::ldexp(static_cast<float>(generator() % (1U << 24U)) + 1, static_cast<int>(generator() % 40) - 40));
-    right.push_back(std::ldexp(static_cast<float>(generator() % (1U << 24U)) + 1, static_cast<int>(generator() % 20) - 30));
+    left.push_back(
+        std::ldexp(static_cast<float>(generator() % (1U << 24U)) + 1, static_cast<int>(generator() % 40) - 40));
+    right.push_back(
+        std::ldexp(static_cast<float>(generator() % (1U << 24U)) + 1, static_cast<int>(generator() % 20) - 30));
     expected.push_back(left.back() / right.back());
   }
   const auto op = make_pointwise(PointwiseFunction::divide, DType::float32, 2);
-  EXPECT_EQ(floats_of(run_node({op, {float_tensor({5000}, left), float_tensor({5000}, right)}, {},
-                                Precision::float32})[0]),
-            expected);
+  EXPECT_EQ(
+      floats_of(run_node({op, {float_tensor({5000}, left), float_tensor({5000}, right)}, {}, Precision::float32})[0]),
+      expected);
 }
 
 // Subnormals are numbers: they are true, whatever the device makes of them in arithmetic.

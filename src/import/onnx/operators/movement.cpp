@@ -193,7 +193,8 @@ void build_pad(NodeBuilder& node) {
   const Tensor known = fill ? node.fact(*fill).constant : Tensor();
   std::vector<ValueId> inputs{value};
   if (fill && !known.defined()) inputs.push_back(*fill);
-  node.set_output(0, node.add(std::make_shared<Pad>(mode, std::move(before), std::move(after), known), std::move(inputs)));
+  node.set_output(
+      0, node.add(std::make_shared<Pad>(mode, std::move(before), std::move(after), known), std::move(inputs)));
 }
 
 ValueId permute(NodeBuilder& node, ValueId value, Shape split, std::vector<int> permutation, Shape merged) {

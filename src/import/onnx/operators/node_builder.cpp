@@ -99,8 +99,7 @@ ValueId NodeBuilder::scalar(DType dtype, double value) {
 }
 
 ValueId NodeBuilder::positions(const Dim& count, std::size_t axis, std::size_t rank) {
-  const ValueId numbers =
-      add(std::make_shared<Range>(count), {scalar(DType::int32, 0), scalar(DType::int32, 1)});
+  const ValueId numbers = add(std::make_shared<Range>(count), {scalar(DType::int32, 0), scalar(DType::int32, 1)});
   Shape wide(rank, Dim(1));
   wide[axis] = count;
   return reshape(numbers, std::move(wide));

@@ -33,8 +33,8 @@ class Granularity {
     if (!blocked_) return;
     const Dim &size = shape_[axis_], &blocks = scales[axis_];
     if (!node.assumptions().equal(Dim::ceil_divide(size, block_), blocks)) {
-      node.fail_model(std::format("{} scales along axis {} for {} elements in blocks of {}", blocks.to_string(), axis_,
-                                  size.to_string(), block_));
+      node.fail_model(std::format("{} scales along axis {} for {} elements in blocks of {}", blocks.to_string(),
+                                  axis_, size.to_string(), block_));
     }
     even_ = node.assumptions().equal(blocks * Dim(block_), size);
   }
@@ -180,8 +180,7 @@ void build_dynamic_quantize(NodeBuilder& node) {
   const ValueId width = node.pointwise(PointwiseFunction::select, {empty, whole, range});
   const ValueId scale = node.pointwise(PointwiseFunction::divide, {width}, {Immediate::of(255)});
   const ValueId distance = node.pointwise(PointwiseFunction::divide, {lowest, scale});
-  const ValueId zero_point =
-      quantized(node, node.pointwise(PointwiseFunction::negate, {distance}), std::nullopt);
+  const ValueId zero_point = quantized(node, node.pointwise(PointwiseFunction::negate, {distance}), std::nullopt);
   const ValueId quotient = node.pointwise(PointwiseFunction::divide, {x, scale});
   node.set_output(0, quantized(node, quotient, zero_point));
   node.set_output(1, scale);

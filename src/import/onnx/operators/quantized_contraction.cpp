@@ -14,8 +14,8 @@ using Function = PointwiseFunction;
 ValueId without_zero_point(NodeBuilder& node, ValueId value, std::optional<ValueId> zero_point) {
   const DType wide = is_integer(node.dtype(value)) ? DType::int32 : DType::float32;
   if (zero_point && node.dtype(*zero_point) != node.dtype(value)) {
-    node.fail_model(std::format("a zero point of {} for {}", to_string(node.dtype(*zero_point)),
-                                node.fact(value).to_string()));
+    node.fail_model(
+        std::format("a zero point of {} for {}", to_string(node.dtype(*zero_point)), node.fact(value).to_string()));
   }
   value = node.cast(value, wide);
   return zero_point ? node.pointwise(Function::subtract, {value, node.cast(*zero_point, wide)}) : value;
@@ -97,8 +97,7 @@ void build_quantized_matmul(NodeBuilder& node) {
   const auto row_zero = optional(node, 2, [&] { return of_rows(node, 0, 2); });
   const auto column_zero = optional(node, 5, [&] { return of_columns(node, 3, 5); });
   const auto zero = optional(node, 7, [&] { return of_columns(node, 3, 7); });
-  const ValueId factor =
-      rescaling(node, of_rows(node, 0, 1), of_columns(node, 3, 4), of_columns(node, 3, 6));
+  const ValueId factor = rescaling(node, of_rows(node, 0, 1), of_columns(node, 3, 4), of_columns(node, 3, 6));
   const ValueId sums = matrix_product(node, without_zero_point(node, node.input(0), row_zero),
                                       without_zero_point(node, node.input(3), column_zero));
   const DType target = node.dtype(node.has_input(7) ? node.input(7) : node.input(0));

@@ -88,7 +88,8 @@ float real_step(uint function, float x, float y, float z) {
     case F_maximum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : max(x, y);
     case F_remainder:
     case F_modulo: {
-      float rest = x - y * trunc(x / y);
+      // 0 * infinity is no number, but x is what is left.
+      float rest = is_infinity(y) && !is_infinity(x) ? x : x - y * trunc(x / y);
       rest = abs(rest) >= abs(y) ? rest - with_sign_of(y, rest) : rest;
       return function == F_modulo && rest != 0.0 && (rest < 0.0) != (y < 0.0) ? rest + y : rest;
     }
@@ -231,7 +232,7 @@ double double_step(uint function, double x, double y, double z) {
     case F_logarithm: return double_logarithm(x);
     case F_remainder:
     case F_modulo: {
-      const double rest = x - y * trunc(x / y);
+      const double rest = isinf(y) && !isinf(x) ? x : x - y * trunc(x / y);
       return function == F_modulo && rest != 0.0LF && (rest < 0.0LF) != (y < 0.0LF) ? rest + y : rest;
     }
     case F_floor: return floor(x);

@@ -180,8 +180,7 @@ double real_step(PointwiseFunction function, double x, double y, double z) {
     case add: return x + y;
     case subtract: return x - y;
     case multiply: return x * y;
-    case divide:
-    case exact_quotient: return x / y;
+    case divide: return x / y;
     case power: return std::pow(x, y);
     case minimum: return std::isnan(x) || std::isnan(y) ? x + y : std::min(x, y);
     case maximum: return std::isnan(x) || std::isnan(y) ? x + y : std::max(x, y);
@@ -261,7 +260,9 @@ std::int64_t integer_step(PointwiseFunction function, std::int64_t left, std::in
     case bitwise_or: return static_cast<std::int64_t>(a | b);
     case bitwise_xor: return static_cast<std::int64_t>(a ^ b);
     case shift_left: return b > 63 ? 0 : static_cast<std::int64_t>(a << b);
-    case shift_right: return b > 63 ? 0 : static_cast<std::int64_t>(a >> b);
+    case shift_right:
+      if constexpr (std::is_signed_v<T>) return left >> std::min<std::uint64_t>(b, 63);
+      return b > 63 ? 0 : static_cast<std::int64_t>(a >> b);
     default: return left;
   }
 }

@@ -120,7 +120,7 @@ void emit_gather(const Node& node, Emission& emission) {
   const bool moves = op.epilogue().empty() && data.dtype == nest.output.dtype;
   if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(data.dtype);
   const auto bound = std::span(nest.inputs), operands = bound.subspan(1, nest.inputs.size() - 2);
-  std::vector<DType> chain_inputs{moves ? data.dtype : facts[0].dtype};
+  std::vector<DType> chain_inputs{moves ? nest.inputs[0].dtype : facts[0].dtype};
   for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
   const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
   const std::uint32_t invocations = choose_invocations(emission.traits());

@@ -144,8 +144,7 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
   for (const DType dtype : dtypes) {
     const DType held = register_dtype(dtype);
     // Registers of integers and of bool are 32 bits wide at every level, so narrow types cost nothing here.
-    if (bit_width(held) == 64 || is_small_float(dtype) || dtype == DType::float16)
-      encoded.level = std::max(encoded.level, level_of(dtype));
+    if (bit_width(held) == 64 || is_small_float(dtype)) encoded.level = std::max(encoded.level, level_of(dtype));
   }
   const std::size_t result = chain.empty() ? 0 : registers.size() - 1;
   const auto low = std::span(immediate_dtypes).first(std::min<std::size_t>(4, immediate_dtypes.size()));

@@ -160,7 +160,7 @@ def add_casts(suite):
                     outputs = [numpy_helper.to_float8e8m0(values.astype(np.float32), True, mode["round_mode"])]
                 elif numpy_type(source).itemsize == 1 or source == "BFLOAT16":  # not all pairs of types convert
                     outputs = [values.astype(np.float32).astype(numpy_type(target))]
-                suite.add(f"cast_{source}_{target}{suffix}", node, {"x": values}, outputs, 28)
+                suite.add(f"cast_{source}_{target}{suffix}", node, {"x": values}, outputs)
 
 
 def add_bit_casts(suite):
@@ -207,7 +207,7 @@ QUANTIZED = ["INT8", "UINT8", "INT16", "UINT16", "INT4", "UINT4", "INT2", "UINT2
 
 def first_opset(name):
     return {"INT8": 10, "UINT8": 10, "FLOAT8E4M3FN": 19, "FLOAT8E4M3FNUZ": 19, "FLOAT8E5M2": 19, "FLOAT8E5M2FNUZ": 19,
-            "INT16": 21, "UINT16": 21, "INT4": 21, "UINT4": 21, "FLOAT4E2M1": 23, "INT2": 25, "UINT2": 25}.get(name, 28)
+            "INT16": 21, "UINT16": 21, "INT4": 21, "UINT4": 21, "FLOAT4E2M1": 23, "INT2": 25, "UINT2": 25}.get(name, 25)
 
 
 def granularities(opset):
@@ -226,7 +226,7 @@ def add_quantizations(suite):
     for name in QUANTIZED:
         dtype = numpy_type(name)
         real = name.startswith("FLOAT")
-        for opset in sorted({max(first_opset(name), o) for o in (10, 13, 19, 21, 23, 24, 25, 28)}):
+        for opset in sorted({max(first_opset(name), o) for o in (10, 13, 19, 21, 23, 24, 25)}):
             for kind, (shape, attributes) in granularities(opset).items():
                 scales = ["FLOAT"] + (["FLOAT16"] if opset >= 19 else []) + (["BFLOAT16"] if opset >= 21 else [])
                 for scale_name in scales:

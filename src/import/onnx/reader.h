@@ -11,8 +11,8 @@ namespace lapilli::onnx {
 
 /// The newest versions that this reader was written for. Newer ones are read as far as they go, and
 /// Model::unsupported says so.
-constexpr std::int64_t newest_ir_version = 13;
-constexpr std::int64_t newest_opset_version = 25;
+constexpr std::int64_t newest_ir_version = 14;
+constexpr std::int64_t newest_opset_version = 28;
 
 struct ReadOptions {
   /// For models that are given as bytes: how errors name them, and the folder of their external data.

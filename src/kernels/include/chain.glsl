@@ -82,14 +82,14 @@ float real_step(uint function, float x, float y, float z) {
     case F_add: return x + y;
     case F_subtract: return x - y;
     case F_multiply: return x * y;
-    case F_divide: return x / y;
-    case F_exact_quotient: return exact_quotient(x, y);
+    case F_divide: return exact_quotient(x, y);
     case F_power: return accurate_power(x, y);
     case F_minimum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : min(x, y);
     case F_maximum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : max(x, y);
     case F_remainder:
     case F_modulo: {
-      float rest = x - y * trunc(x / y);
+      // 0 * infinity is no number, but x is what is left.
+      float rest = is_infinity(y) && !is_infinity(x) ? x : x - y * trunc(x / y);
       rest = abs(rest) >= abs(y) ? rest - with_sign_of(y, rest) : rest;
       return function == F_modulo && rest != 0.0 && (rest < 0.0) != (y < 0.0) ? rest + y : rest;
     }
@@ -175,7 +175,9 @@ INTEGER integer_step(uint function, bool without_sign, INTEGER x, INTEGER y, INT
     case F_bitwise_or: return x | y;
     case F_bitwise_xor: return x ^ y;
     case F_shift_left: return UNSIGNED(y) >= UNSIGNED(INTEGER_BITS) ? zero : x << y;
-    case F_shift_right: return UNSIGNED(y) >= UNSIGNED(INTEGER_BITS) ? zero : INTEGER(UNSIGNED(x) >> UNSIGNED(y));
+    case F_shift_right:
+      if (!without_sign) return x >> INTEGER(min(UNSIGNED(y), UNSIGNED(INTEGER_BITS - 1)));
+      return UNSIGNED(y) >= UNSIGNED(INTEGER_BITS) ? zero : INTEGER(UNSIGNED(x) >> UNSIGNED(y));
   }
   return x;
 }
@@ -218,8 +220,7 @@ double double_step(uint function, double x, double y, double z) {
     case F_add: return x + y;
     case F_subtract: return x - y;
     case F_multiply: return x * y;
-    case F_divide:
-    case F_exact_quotient: return x / y;
+    case F_divide: return x / y;
     case F_minimum: return min(x, y);
     case F_maximum: return max(x, y);
     case F_negate: return -x;
@@ -231,7 +232,7 @@ double double_step(uint function, double x, double y, double z) {
     case F_logarithm: return double_logarithm(x);
     case F_remainder:
     case F_modulo: {
-      const double rest = x - y * trunc(x / y);
+      const double rest = isinf(y) && !isinf(x) ? x : x - y * trunc(x / y);
       return function == F_modulo && rest != 0.0LF && (rest < 0.0LF) != (y < 0.0LF) ? rest + y : rest;
     }
     case F_floor: return floor(x);
@@ -316,7 +317,8 @@ void convert(uint from, uint source, uint to, uint target) {
     reals[to] = is_real(source)      ? reals[from]
                 : is_unsigned(source) ? float(UNSIGNED(integers[from])) : float(integers[from]);
   } else if (target == BOOL && is_real(source)) {
-    integers[to] = reals[from] != 0.0 ? INTEGER(1) : INTEGER(0);
+    // By bits: subnormals are not 0, whatever the device does with them.
+    integers[to] = (floatBitsToUint(reals[from]) & 0x7FFFFFFFu) != 0u ? INTEGER(1) : INTEGER(0);
   } else {
     integers[to] = narrow(target, is_real(source) ? real_to_integer(reals[from], target) : integers[from]);
   }

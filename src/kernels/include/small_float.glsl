@@ -115,12 +115,19 @@ uint bfloat16_bits(float x) {
   return is_not_a_number(x) ? (bits >> 16) | 0x40u : (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
 }
 
+// By bits: drivers may take a conversion there and back for none.
+float rounded_to_half(float x) {
+  const uint bits = floatBitsToUint(x), magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > 0x7F800000u) return x;
+  uint rounded = (magnitude + 0xFFFu + ((magnitude >> 13) & 1u)) & ~0x1FFFu;
+  if (magnitude < 0x38800000u) rounded = floatBitsToUint(roundEven(uintBitsToFloat(magnitude) * 16777216.0) / 16777216.0);
+  return uintBitsToFloat((bits & 0x80000000u) | (rounded >= 0x47800000u ? 0x7F800000u : rounded));
+}
+
 // The number as the type keeps it. Types of 16 bits have infinities and never saturate.
 float rounded_to(uint dtype, float x, bool saturate) {
   if (dtype == BFLOAT16) return uintBitsToFloat(bfloat16_bits(x) << 16);
-#if LEVEL >= 1
-  if (dtype == FLOAT16) return float(float16_t(x));
-#endif
+  if (dtype == FLOAT16) return rounded_to_half(x);
 #ifdef SMALL_FLOATS
   if (is_small_float(dtype)) return small_float_value(dtype, small_float_code(dtype, x, saturate));
 #endif

@@ -227,7 +227,9 @@ void build_space_to_depth(NodeBuilder& node) {
   const std::int64_t b = block_size(node);
   const Shape shape = node.shape(node.input(0));
   const Dim height = Dim::floor_divide(shape[2], b), width = Dim::floor_divide(shape[3], b);
-  node.set_output(0, permute(node, node.input(0), {shape[0], shape[1], height, b, width, b}, {0, 3, 5, 1, 2, 4},
+  const bool channels_first = node.text("mode", "DCR") == "CRD";
+  node.set_output(0, permute(node, node.input(0), {shape[0], shape[1], height, b, width, b},
+                             channels_first ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4},
                              {shape[0], shape[1] * Dim(b * b), height, width}));
 }
 

@@ -123,7 +123,7 @@ void build_quantize(NodeBuilder& node) {
   StepBuilder steps(node, std::move(inputs));
   const QuantizedRange range(steps, target);
   const auto operand = [&](std::uint8_t input) { return steps.cast(steps.cast(input, precision), wide); };
-  std::uint8_t value = steps.add(PointwiseFunction::exact_quotient, operand(0), operand(1));
+  std::uint8_t value = steps.add(PointwiseFunction::divide, operand(0), operand(1));
   value = steps.cast(steps.cast(value, precision), wide);
   if (is_integer(target)) {
     range.quantize(value, zero_point);
@@ -178,10 +178,10 @@ void build_dynamic_quantize(NodeBuilder& node) {
   constexpr std::array<float, 1> one{1};
   const ValueId whole = node.constant(Tensor::of<float>(DType::float32, {}, one));
   const ValueId width = node.pointwise(PointwiseFunction::select, {empty, whole, range});
-  const ValueId scale = node.pointwise(PointwiseFunction::exact_quotient, {width}, {Immediate::of(255)});
-  const ValueId distance = node.pointwise(PointwiseFunction::exact_quotient, {lowest, scale});
+  const ValueId scale = node.pointwise(PointwiseFunction::divide, {width}, {Immediate::of(255)});
+  const ValueId distance = node.pointwise(PointwiseFunction::divide, {lowest, scale});
   const ValueId zero_point = quantized(node, node.pointwise(PointwiseFunction::negate, {distance}), std::nullopt);
-  const ValueId quotient = node.pointwise(PointwiseFunction::exact_quotient, {x, scale});
+  const ValueId quotient = node.pointwise(PointwiseFunction::divide, {x, scale});
   node.set_output(0, quantized(node, quotient, zero_point));
   node.set_output(1, scale);
   node.set_output(2, zero_point);

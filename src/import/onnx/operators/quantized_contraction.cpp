@@ -72,7 +72,7 @@ ValueId rescaling(NodeBuilder& node, ValueId left, ValueId right, ValueId result
   StepBuilder steps(node, {left, right, result});
   const auto wide = [&](std::uint8_t input) { return steps.cast(input, DType::float32); };
   const std::uint8_t product = steps.add(Function::multiply, wide(0), wide(1));
-  steps.add(Function::exact_quotient, product, wide(2));
+  steps.add(Function::divide, product, wide(2));
   return steps.finish();
 }
 

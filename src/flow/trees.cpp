@@ -102,7 +102,8 @@ void run_regressor(HostCall& call) {
           DType::float32);
 }
 
-/// Two classes whose leaves speak of one of them only: its score decides, and the other's follows from it.
+/// Two classes whose leaves speak of one of them only: its score decides. When it is the first one, the score is that of
+/// the second class for all that, and the first one's follows from it.
 class BinaryClassifier {
  public:
   explicit BinaryClassifier(const TreeEnsemble& trees) {
@@ -115,16 +116,11 @@ class BinaryClassifier {
     }
   }
 
-  [[nodiscard]] bool applies(std::size_t classes) const {
-    return !several_ && classes == 2 && only_.value_or(0) < classes;
-  }
-  // The scores of both, and which is chosen.
-  [[nodiscard]] std::pair<std::vector<double>, std::size_t> decide(ScoreTransform transform,
-                                                                   std::span<const double> totals,
-                                                                   std::span<const double> base) const {
-    double score = totals[only_.value_or(0)];
-    if (!base.empty()) score += base.back();
-    return {binary_scores(transform, score, probability_), score > (probability_ ? 0.5 : 0.0) ? 1 : 0};
+  [[nodiscard]] bool applies(std::size_t classes) const { return !several_ && classes == 2 && only_.value_or(0) < 2; }
+  [[nodiscard]] bool has_one_score() const { return only_.value_or(0) == 0; }
+  [[nodiscard]] bool is_probability() const { return probability_; }
+  [[nodiscard]] std::size_t choose(std::span<const double> totals) const {
+    return totals[only_.value_or(0)] > (probability_ ? 0.5 : 0.0) ? 1 : 0;
   }
 
  private:
@@ -135,10 +131,12 @@ class BinaryClassifier {
 void run_classifier(HostCall& call) {
   const TreeEnsemble trees = TreeEnsemble::read_by_node(call, "class");
   const ClassLabels labels(call, "classlabels_int64s", "classlabels_strings");
-  const std::vector<double> base = base_values_of(call);
+  std::vector<double> base = base_values_of(call);
   const BinaryClassifier binary(trees);
-  const bool one_score = binary.applies(labels.count());
-  if (!base.empty() && base.size() != labels.count() && !(one_score && base.size() == 1)) {
+  const bool applies = binary.applies(labels.count()), one_score = applies && binary.has_one_score();
+  if (one_score && base.size() == 2) base.erase(base.begin());
+  if (one_score && !base.empty()) base.resize(2, 0.0);
+  if (!base.empty() && base.size() != labels.count()) {
     fail(ErrorCode::invalid_model, "{} base values for {} classes", base.size(), labels.count());
   }
   const ScoreTransform transform = score_transform_of(call);
@@ -148,13 +146,12 @@ void run_classifier(HostCall& call) {
   for (std::size_t i = 0; i < rows.count; ++i) {
     Totals totals(Aggregation::sum, labels.count());
     trees.visit(rows.row(i), [&](const TreeEnsemble::Share& share) { totals.add(share); });
-    std::vector<double> scores = totals.finish(trees.tree_count(), one_score ? std::span<const double>() : base);
+    std::vector<double> scores = totals.finish(trees.tree_count(), base);
+    chosen.push_back(applies ? binary.choose(scores)
+                             : static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin()));
     if (one_score) {
-      auto [both, better] = binary.decide(transform, scores, base);
-      scores = std::move(both);
-      chosen.push_back(better);
+      scores = binary_scores(transform, scores[0], binary.is_probability());
     } else {
-      chosen.push_back(static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin()));
       transform_scores(transform, scores);
     }
     results.insert(results.end(), scores.begin(), scores.end());

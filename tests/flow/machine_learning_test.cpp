@@ -157,7 +157,7 @@ TEST(TreeEnsembleClassifier, DecidesByOneScoreOrByTheLargest) {
   Attributes attributes = two_trees();
   attributes.push_back(attribute("class_treeids", Integers{0, 0, 0, 1}));
   attributes.push_back(attribute("class_nodeids", Integers{1, 3, 4, 0}));
-  attributes.push_back(attribute("class_ids", Integers{1, 1, 1, 1}));
+  attributes.push_back(attribute("class_ids", Integers{0, 0, 0, 0}));
   attributes.push_back(attribute("class_weights", Reals{0.5F, 0.25F, 0, 0.125F}));
   attributes.push_back(attribute("classlabels_strings", Texts{"no", "yes"}));
   const Tensor rows = float_tensor({2, 2}, {1, 0, 2, 6});

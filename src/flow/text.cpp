@@ -121,14 +121,13 @@ void choose(HostCall& call) {
 constexpr std::array operators{
     HostOperator{"Cast", 1, cast_text, strings_reason},
     HostOperator{"CastLike", 15, cast_text_like, strings_reason},
-    HostOperator{"Compress", 9, compress_text, strings_reason},
     HostOperator{"Equal", 7, compare, strings_reason},
     HostOperator{"RegexFullMatch", 20, match, strings_reason},
     HostOperator{"StringConcat", 20, concatenate, strings_reason},
     HostOperator{"StringNormalizer", 10, normalize_text, strings_reason},
     HostOperator{"StringSplit", 20, split, strings_reason},
     HostOperator{"TfIdfVectorizer", 9, vectorize_text, "n-grams are looked up in a table"},
-    HostOperator{"Unique", 11, unique_text, strings_reason},
+    HostOperator{"UniquePadded", 1, unique_text, strings_reason, "lapilli"},
     HostOperator{"Where", 9, choose, strings_reason},
 };
 

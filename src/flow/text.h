@@ -19,8 +19,7 @@ void normalize_text(HostCall& call);
 /// TfIdfVectorizer, of strings and of integers.
 void vectorize_text(HostCall& call);
 
-/// Compress and Unique of strings, which are ordered byte by byte.
-void compress_text(HostCall& call);
+/// UniquePadded (src/import/onnx/expand.cpp) of strings, which are ordered byte by byte.
 void unique_text(HostCall& call);
 
 }  // namespace lapilli

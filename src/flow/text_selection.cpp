@@ -1,5 +1,6 @@
-// Compress and Unique of strings: which elements or slices are taken.
+// Unique of strings: which elements or slices are taken. What follows takes them (src/import/onnx/expand.cpp).
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -40,12 +41,6 @@ struct Slices {
     }
     return result;
   }
-
-  [[nodiscard]] Tensor take(const Tensor& tensor, std::span<const std::size_t> slices) const {
-    std::vector<std::int64_t> taken = shape;
-    taken[axis] = static_cast<std::int64_t>(slices.size());
-    return take_elements(tensor, positions(slices), std::move(taken));
-  }
 };
 
 std::optional<std::size_t> wanted_axis(const HostCall& call) {
@@ -59,22 +54,6 @@ Tensor integers_of(std::span<const std::size_t> values) {
 }
 
 }  // namespace
-
-void compress_text(HostCall& call) {
-  strings_of(call, 0);
-  const Tensor &tensor = call.tensor(0), &condition = call.tensor(1);
-  const Slices slices(tensor, wanted_axis(call));
-  if (condition.dtype() != DType::boolean || condition.shape().size() != 1 ||
-      std::cmp_greater(condition.element_count(), slices.count())) {
-    fail(ErrorCode::invalid_model, "the condition is {}{}, for {} elements", to_string(condition.dtype()),
-         shape_text(condition.shape()), slices.count());
-  }
-  std::vector<std::size_t> taken;
-  for (std::size_t i = 0; i < condition.bytes().size(); ++i) {
-    if (condition.bytes()[i] != std::byte{0}) taken.push_back(i);
-  }
-  call.set_output(0, slices.take(tensor, taken));
-}
 
 void unique_text(HostCall& call) {
   const auto texts = strings_of(call, 0);
@@ -101,10 +80,11 @@ void unique_text(HostCall& call) {
     counts.push_back(group->count);
   }
   for (const Group* group : group_of) inverse.push_back(group->place);
-  call.set_output(0, slices.take(call.tensor(0), first));
-  call.set_output(1, integers_of(first));
-  call.set_output(2, integers_of(inverse));
-  call.set_output(3, integers_of(counts));
+  const std::array<std::size_t, 1> count{first.size()};
+  call.set_output(0, integers_of(first));
+  call.set_output(1, integers_of(inverse));
+  call.set_output(2, integers_of(counts));
+  call.set_output(3, integers_of(count));
 }
 
 }  // namespace lapilli

@@ -102,8 +102,8 @@ void run_regressor(HostCall& call) {
           DType::float32);
 }
 
-/// Two classes whose leaves speak of one of them only: its score decides. When it is the first one, the score is that of
-/// the second class for all that, and the first one's follows from it.
+/// Two classes whose leaves speak of one of them only: its score decides. When it is the first one, the score is that
+/// of the second class for all that, and the first one's follows from it.
 class BinaryClassifier {
  public:
   explicit BinaryClassifier(const TreeEnsemble& trees) {

@@ -1,7 +1,10 @@
 // Graphs run part by part. Expected values are worked out by hand.
 #include "flow/flow.h"
+#include "import/onnx/expand.h"
 
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "flow/host_node.h"
 #include "support/node_runner.h"
@@ -170,6 +173,25 @@ TEST(PartPlans, ServeEverySizeThatTheirGuardsAllow) {
   // One that broadcasts is another structure, and the first is kept beside it.
   EXPECT_NE(plan_for(5, 1), plan);
   EXPECT_EQ(plan_for(7, 7), plan);
+}
+
+// NumPy: np.unique(x, return_index=True, ...) and np.compress(...) of the same strings.
+TEST(Flow, SelectsStrings) {
+  onnx::Model model;
+  model.graph = graph_of("main",
+                         {make_node("Unique", {"x"}, {"kinds", "", "places", "counts"}),
+                          make_node("Compress", {"x", "wanted"}, {"taken"})},
+                         {info("x", DType::string, {5}), info("wanted", DType::boolean, {3})},
+                         {info("kinds", DType::string), info("places", DType::int64), info("counts", DType::int64),
+                          info("taken", DType::string)});
+  onnx::expand_nodes(model);
+  constexpr std::array<std::uint8_t, 3> wanted{0, 1, 1};
+  const auto results = run_model(
+      model, {texts({5}, {"b", "a", "b", "c", "a"}), Tensor::of<std::uint8_t>(DType::boolean, {3}, wanted)});
+  EXPECT_EQ(strings_in(results[0]), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(integers_of(results[1].tensor()), (std::vector<std::int64_t>{1, 0, 1, 2, 0}));
+  EXPECT_EQ(integers_of(results[2].tensor()), (std::vector<std::int64_t>{2, 2, 1}));
+  EXPECT_EQ(strings_in(results[3]), (std::vector<std::string>{"a", "b"}));
 }
 
 }  // namespace

@@ -205,32 +205,22 @@ TEST(Strings, AreCompared) {
   EXPECT_EQ(strings_in(chosen[0]), (Texts{"first", "same", "same", "second"}));
 }
 
-TEST(Strings, AreSelected) {
-  const Tensor condition = tensor_of<std::uint8_t>(DType::boolean, {0, 1});
-  const Tensor table = texts({2, 2}, {"a", "b", "c", "d"});
-  const auto column = run_on_host("Compress", {table, condition}, 1, {attribute("axis", std::int64_t{-1})});
-  EXPECT_EQ(column[0].tensor().shape(), (Integers{2, 1}));
-  EXPECT_EQ(strings_in(column[0]), (Texts{"b", "d"}));
-  EXPECT_EQ(strings_in(run_on_host("Compress", {table, condition}, 1)[0]), (Texts{"b"}));
-  EXPECT_NE(error_of([&] {
-              run_on_host("Compress", {texts({1}, {"a"}), condition}, 1, {attribute("axis", std::int64_t{0})});
-            }),
-            "");
+// As expand.h has it: the first of each kind, each one's kind, how many of each, and the number of kinds.
+std::vector<Integers> kinds_of(const Tensor& input, std::vector<onnx::Attribute> attributes = {}) {
+  std::vector<Integers> results;
+  for (const Value& value : run_on_host("UniquePadded", {input}, 4, std::move(attributes), "lapilli")) {
+    results.push_back(integers_of(value.tensor()));
+  }
+  return results;
 }
 
 TEST(Strings, AreMadeUnique) {
   const Tensor input = texts({5}, {"b", "a", "b", "c", "a"});
-  const auto sorted = run_on_host("Unique", {input}, 4);
-  EXPECT_EQ(strings_in(sorted[0]), (Texts{"a", "b", "c"}));
-  EXPECT_EQ(integers_of(sorted[1].tensor()), (Integers{1, 0, 3}));
-  EXPECT_EQ(integers_of(sorted[2].tensor()), (Integers{1, 0, 1, 2, 0}));
-  EXPECT_EQ(integers_of(sorted[3].tensor()), (Integers{2, 2, 1}));
-  const auto first = run_on_host("Unique", {input}, 1, {attribute("sorted", std::int64_t{0})});
-  EXPECT_EQ(strings_in(first[0]), (Texts{"b", "a", "c"}));
-  const auto rows =
-      run_on_host("Unique", {texts({3, 2}, {"b", "a", "a", "z", "b", "a"})}, 1, {attribute("axis", std::int64_t{0})});
-  EXPECT_EQ(rows[0].tensor().shape(), (Integers{2, 2}));
-  EXPECT_EQ(strings_in(rows[0]), (Texts{"a", "z", "b", "a"}));
+  EXPECT_EQ(kinds_of(input), (std::vector<Integers>{{1, 0, 3}, {1, 0, 1, 2, 0}, {2, 2, 1}, {3}}));
+  EXPECT_EQ(kinds_of(input, {attribute("sorted", std::int64_t{0})})[0], (Integers{0, 1, 3}));
+  const Tensor rows = texts({3, 2}, {"b", "a", "a", "z", "b", "a"});
+  EXPECT_EQ(kinds_of(rows, {attribute("axis", std::int64_t{0})}),
+            (std::vector<Integers>{{1, 0}, {1, 0, 1}, {1, 2}, {2}}));
 }
 
 }  // namespace

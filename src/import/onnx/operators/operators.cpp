@@ -14,7 +14,8 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    loss_operators(),          position_operators(),
                                    order_operators(),         random_operators(),
                                    training_operators(),      selection_operators(),
-                                   machine_learning_operators()};
+                                   machine_learning_operators(),
+                                   recurrent_operators()};
   return families;
 }
 

@@ -129,5 +129,6 @@ std::span<const OperatorRecord> selection_operators();
 std::span<const OperatorRecord> quantized_contraction_operators();
 std::span<const OperatorRecord> machine_learning_operators();
 std::span<const OperatorRecord> recurrent_operators();
+std::span<const OperatorRecord> einsum_operators();
 
 }  // namespace lapilli::onnx

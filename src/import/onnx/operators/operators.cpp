@@ -15,7 +15,8 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    order_operators(),         random_operators(),
                                    training_operators(),      selection_operators(),
                                    machine_learning_operators(),
-                                   recurrent_operators()};
+                                   recurrent_operators(),
+                                   einsum_operators()};
   return families;
 }
 

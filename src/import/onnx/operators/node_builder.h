@@ -130,5 +130,6 @@ std::span<const OperatorRecord> quantized_contraction_operators();
 std::span<const OperatorRecord> machine_learning_operators();
 std::span<const OperatorRecord> recurrent_operators();
 std::span<const OperatorRecord> einsum_operators();
+std::span<const OperatorRecord> attention_operators();
 
 }  // namespace lapilli::onnx

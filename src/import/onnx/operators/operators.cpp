@@ -16,7 +16,8 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    training_operators(),      selection_operators(),
                                    machine_learning_operators(),
                                    recurrent_operators(),
-                                   einsum_operators()};
+                                   einsum_operators(),
+                                   attention_operators()};
   return families;
 }
 

@@ -131,5 +131,6 @@ std::span<const OperatorRecord> machine_learning_operators();
 std::span<const OperatorRecord> recurrent_operators();
 std::span<const OperatorRecord> einsum_operators();
 std::span<const OperatorRecord> attention_operators();
+std::span<const OperatorRecord> signal_operators();
 
 }  // namespace lapilli::onnx

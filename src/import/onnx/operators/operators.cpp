@@ -17,7 +17,8 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    machine_learning_operators(),
                                    recurrent_operators(),
                                    einsum_operators(),
-                                   attention_operators()};
+                                   attention_operators(),
+                                   signal_operators()};
   return families;
 }
 

@@ -13,6 +13,7 @@
 #include "ops/pointwise.h"
 #include "ops/random.h"
 #include "ops/range.h"
+#include "ops/recurrent.h"
 #include "ops/reduction.h"
 #include "ops/region_pooling.h"
 #include "ops/sampling.h"
@@ -46,6 +47,7 @@ const auto& family_table() {
       Family{typeid(GridSampling), choose_grid_sampling_layouts, emit_grid_sampling},
       Family{typeid(RegionPooling), choose_region_pooling_layouts, emit_region_pooling},
       Family{typeid(Determinant), require_row_major, emit_determinant},
+      Family{typeid(Recurrent), choose_recurrent_layouts, emit_recurrent},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
       Family{typeid(Scan), follow_inputs, emit_scan},

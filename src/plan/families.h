@@ -63,6 +63,8 @@ LayoutChoice choose_grid_sampling_layouts(const LayoutQuery& query);
 void emit_region_pooling(const Node& node, Emission& emission);
 LayoutChoice choose_region_pooling_layouts(const LayoutQuery& query);
 void emit_determinant(const Node& node, Emission& emission);
+void emit_recurrent(const Node& node, Emission& emission);
+LayoutChoice choose_recurrent_layouts(const LayoutQuery& query);
 void emit_reduction(const Node& node, Emission& emission);
 void emit_scan(const Node& node, Emission& emission);
 void emit_sort(const Node& node, Emission& emission);

@@ -72,10 +72,10 @@ TEST(OnnxModel, UnsupportedTypesAreListed) {
 
 TEST(OnnxModel, VersionsThatAreTooNewAreListed) {
   EXPECT_TRUE(read(model(graph(relu()), newest_opset_version)).unsupported.empty());
-  const Model result = read(model(graph(relu()), 26).number(1, 14));
+  const Model result = read(model(graph(relu()), 1000).number(1, 1000));
   ASSERT_EQ(result.unsupported.size(), 2U);
-  EXPECT_NE(result.unsupported[0].find("IR version 14"), std::string::npos);
-  EXPECT_NE(result.unsupported[1].find("opset 26"), std::string::npos);
+  EXPECT_NE(result.unsupported[0].find("IR version 1000"), std::string::npos);
+  EXPECT_NE(result.unsupported[1].find("opset 1000"), std::string::npos);
 }
 
 TEST(OnnxModel, DomainsHaveOneName) {

@@ -128,5 +128,9 @@ std::span<const OperatorRecord> training_operators();
 std::span<const OperatorRecord> selection_operators();
 std::span<const OperatorRecord> quantized_contraction_operators();
 std::span<const OperatorRecord> machine_learning_operators();
+std::span<const OperatorRecord> recurrent_operators();
+std::span<const OperatorRecord> einsum_operators();
+std::span<const OperatorRecord> attention_operators();
+std::span<const OperatorRecord> signal_operators();
 
 }  // namespace lapilli::onnx

@@ -23,7 +23,11 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    random_operators(),
                                    training_operators(),
                                    selection_operators(),
-                                   machine_learning_operators()};
+                                   machine_learning_operators(),
+                                   recurrent_operators(),
+                                   einsum_operators(),
+                                   attention_operators(),
+                                   signal_operators()};
   return families;
 }
 

@@ -1,0 +1,1 @@
+lapilli_kernel(recurrent SOURCE recurrent.comp LEVELS narrow base int64 float64)

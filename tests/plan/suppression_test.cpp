@@ -1,4 +1,3 @@
-#include "ops/pointwise.h"
 #include "ops/suppression.h"
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "ops/pointwise.h"
 #include "ops/sort.h"
 #include "support/node_runner.h"
 

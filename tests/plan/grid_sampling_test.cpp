@@ -30,25 +30,28 @@ TEST(GridSampling, knows_the_values_of_onnx) {
     for (const float x : steps) places.insert(places.end(), {x, y});
   }
   const Tensor grid = float_tensor({1, 6, 6, 2}, places);
-  const Floats results = floats_of(
-      run_node({grid_sampling(SamplingKernel::linear, GridPadding::zeros, false), {data, grid}, {}, Precision::float32})[0]);
-  const Floats expected{0.0000F, 0.1500F, 0.5500F, 0.9500F, 1.3500F,  0.7500F, 0.6000F, 1.5000F,  2.3000F,
-                        3.1000F, 3.9000F, 2.1000F, 2.2000F, 4.7000F,  5.5000F, 6.3000F, 7.1000F,  3.7000F,
-                        3.8000F, 7.9000F, 8.7000F, 9.5000F, 10.3000F, 5.3000F, 5.4000F, 11.1000F, 11.9000F,
-                        12.7000F, 13.5000F, 6.9000F, 3.0000F, 6.1500F, 6.5500F, 6.9500F, 7.3500F, 3.7500F};
+  const Floats results = floats_of(run_node(
+      {grid_sampling(SamplingKernel::linear, GridPadding::zeros, false), {data, grid}, {}, Precision::float32})[0]);
+  const Floats expected{0.0000F,  0.1500F,  0.5500F, 0.9500F, 1.3500F,  0.7500F, 0.6000F, 1.5000F,  2.3000F,
+                        3.1000F,  3.9000F,  2.1000F, 2.2000F, 4.7000F,  5.5000F, 6.3000F, 7.1000F,  3.7000F,
+                        3.8000F,  7.9000F,  8.7000F, 9.5000F, 10.3000F, 5.3000F, 5.4000F, 11.1000F, 11.9000F,
+                        12.7000F, 13.5000F, 6.9000F, 3.0000F, 6.1500F,  6.5500F, 6.9500F, 7.3500F,  3.7500F};
   ASSERT_EQ(results.size(), expected.size());
   for (std::size_t i = 0; i < results.size(); ++i) EXPECT_NEAR(results[i], expected[i], 1e-5) << i;
 }
 
 TEST(GridSampling, matches_the_host) {
   using enum SamplingKernel;
-  const Tensor image = random_tensor(DType::float32, {2, 3, 5, 6}), grid = random_tensor(DType::float32, {2, 4, 7, 2});
+  const Tensor image = random_tensor(DType::float32, {2, 3, 5, 6}),
+               grid = random_tensor(DType::float32, {2, 4, 7, 2});
   for (const SamplingKernel kernel : {nearest, linear, cubic}) {
     for (const GridPadding padding : {GridPadding::zeros, GridPadding::border, GridPadding::reflection}) {
       const bool align_corners = padding != GridPadding::zeros;
-      expect_matches_host(
-          {grid_sampling(kernel, padding, align_corners), {image, grid}, {Layout::channels_last(4)}, Precision::float32},
-          1e-5);
+      expect_matches_host({grid_sampling(kernel, padding, align_corners),
+                           {image, grid},
+                           {Layout::channels_last(4)},
+                           Precision::float32},
+                          1e-5);
     }
   }
   for (const GridPadding padding : {GridPadding::zeros, GridPadding::border, GridPadding::reflection}) {
@@ -63,16 +66,18 @@ TEST(GridSampling, has_one_to_three_axes_and_other_types) {
                        {},
                        Precision::float32},
                       1e-5);
-  expect_matches_host({grid_sampling(linear, GridPadding::reflection, true),
-                       {random_tensor(DType::float64, {1, 2, 3, 4, 5}), random_tensor(DType::float64, {1, 2, 3, 2, 3})},
-                       {},
-                       Precision::float32},
-                      1e-5);
-  expect_matches_host({grid_sampling(nearest, GridPadding::border, false),
-                       {random_tensor(DType::int64, {1, 2, 3, 4}, -100, 100), random_tensor(DType::float32, {1, 5, 3, 2})},
-                       {},
-                       Precision::float32},
-                      0);
+  expect_matches_host(
+      {grid_sampling(linear, GridPadding::reflection, true),
+       {random_tensor(DType::float64, {1, 2, 3, 4, 5}), random_tensor(DType::float64, {1, 2, 3, 2, 3})},
+       {},
+       Precision::float32},
+      1e-5);
+  expect_matches_host(
+      {grid_sampling(nearest, GridPadding::border, false),
+       {random_tensor(DType::int64, {1, 2, 3, 4}, -100, 100), random_tensor(DType::float32, {1, 5, 3, 2})},
+       {},
+       Precision::float32},
+      0);
 }
 
 TEST(GridSampling, counts_elements_from_a_base) {
@@ -95,7 +100,8 @@ TEST(RegionPooling, takes_the_largest_element_of_each_bin) {
   for (std::size_t i = 0; i < 32; ++i) values[i] = static_cast<float>(i);
   const Tensor data = float_tensor({2, 1, 4, 4}, values), images = integer_tensor({2}, {0, 1});
   const Tensor regions = float_tensor({2, 4}, {0, 0, 3, 3, 1, 2, 2, 3});
-  EXPECT_EQ(floats_of(run_node({std::make_shared<RegionPooling>(attributes), {data, regions, images}, {}, Precision::float32})[0]),
+  EXPECT_EQ(floats_of(run_node(
+                {std::make_shared<RegionPooling>(attributes), {data, regions, images}, {}, Precision::float32})[0]),
             (Floats{5, 7, 13, 15, 25, 26, 29, 30}));
 }
 
@@ -109,11 +115,10 @@ TEST(RegionPooling, means_of_a_plane_are_its_values_at_the_centres) {
   const Tensor data = float_tensor({1, 1, 8, 8}, values), images = integer_tensor({1}, {0});
   for (const std::int64_t samples : {0, 1, 3}) {
     attributes.samples = samples;
-    const Floats results =
-        floats_of(run_node({std::make_shared<RegionPooling>(attributes),
-                            {data, float_tensor({1, 4}, {1, 2, 6, 5}), images},
-                            {Layout::channels_last(4)},
-                            Precision::float32})[0]);
+    const Floats results = floats_of(run_node({std::make_shared<RegionPooling>(attributes),
+                                               {data, float_tensor({1, 4}, {1, 2, 6, 5}), images},
+                                               {Layout::channels_last(4)},
+                                               Precision::float32})[0]);
     // Bins from 1 to 3.5 and from 3.5 to 6 across, from 2 to 5 down; element i covers i to i + 1.
     ASSERT_EQ(results.size(), 2U);
     EXPECT_NEAR(results[0], 2.25 - 0.5 + 10 * (3.5 - 0.5), 1e-4);

@@ -1,6 +1,7 @@
 // Elements of the source at coordinates that a grid says, interpolated along one to three axes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint LOOPS = 1;
@@ -75,9 +76,8 @@ Axis load_axis(uint axis, uint grid) {
     result.at = ALIGN_CORNERS != 0u ? (value + 1.0) * 0.5 * result.last : ((value + 1.0) * extent - 1.0) * 0.5;
   }
   if (TAPS == 1u) result.at = roundEven(result.at);
-  if (PADDING == BORDER && (result.at < result.low || result.at > result.high)) {
-    result.at = clamp(result.at, 0.0, result.last);
-  }
+  // Further out, all elements around are the edge; float32 would lose the fraction there.
+  if (PADDING == BORDER) result.at = clamp(result.at, -3.0, result.last + 3.0);
   if (PADDING == REFLECTION) result.at = reflected(result.at, result.low, result.high);
   return result;
 }
@@ -110,7 +110,7 @@ void interpolate(uint source, Axis axis_0, Axis axis_1, Axis axis_2) {
 #if LEVEL >= 3
   double wide_sum = 0.0LF;
 #endif
-  for (uint a = 0u; a < taps(0u); ++a) {
+  [[dont_unroll]] for (uint a = 0u; a < taps(0u); ++a) {
     const Tap tap_0 = tap_along(0u, axis_0, a);
     for (uint b = 0u; b < taps(1u); ++b) {
       const Tap tap_1 = tap_along(1u, axis_1, b);

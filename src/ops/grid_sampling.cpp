@@ -33,7 +33,7 @@ struct HostTaps {
     const auto last = static_cast<double>(extent - 1);
     const double low = grid.align_corners ? 0 : -0.5, high = grid.align_corners ? last : last + 0.5;
     if (grid.kernel == SamplingKernel::nearest) x = std::nearbyint(x);
-    if (grid.padding == GridPadding::border && (x < low || x > high)) x = std::clamp(x, 0.0, last);
+    if (grid.padding == GridPadding::border) x = std::clamp(x, -3.0, last + 3);
     if (grid.padding == GridPadding::reflection) x = reflect(x, low, high);
     const int count = grid.kernel == SamplingKernel::nearest ? 1 : grid.kernel == SamplingKernel::linear ? 2 : 4;
     const double first = grid.kernel == SamplingKernel::nearest ? std::nearbyint(x) : std::floor(x) - count / 2 + 1;

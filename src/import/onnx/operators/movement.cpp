@@ -100,7 +100,9 @@ void slice_axis(NodeBuilder& node, Bounds& bounds, std::size_t axis, const Dim& 
   const Dim from = clamp_bound(node, start, size, Dim(0), high);
   const Dim to = clamp_bound(node, end, size, low, high);
   const Dim distance = forward ? to - from : from - to;
-  const bool empty = !node.assumptions().less(0, distance);
+  // Backwards, the last element of none would be taken for one.
+  const bool nothing = !forward && node.assumptions().equal(size, 0);
+  const bool empty = nothing || !node.assumptions().less(0, distance);
   bounds.start[axis] = empty ? Dim(0) : from;
   bounds.size[axis] = empty ? Dim(0) : Dim::ceil_divide(distance, forward ? step : -step);
   bounds.step[axis] = step;

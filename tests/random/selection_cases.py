@@ -13,7 +13,7 @@ def array_of(random, shape, dtype, low=-5, high=5):
     generator = np.random.Generator(np.random.PCG64(random.randrange(1 << 30)))
     if np.issubdtype(dtype, np.floating):
         # Halves of few numbers: ties are common and sums exact.
-        return (generator.integers(2 * low, 2 * high, size=shape, endpoint=True) / 2).astype(dtype)
+        return np.asarray(generator.integers(2 * low, 2 * high, size=shape, endpoint=True) / 2).astype(dtype)
     if np.issubdtype(dtype, np.unsignedinteger):
         low = 0
     return np.asarray(generator.integers(low, high, size=shape, endpoint=True)).astype(dtype)

@@ -1,6 +1,5 @@
 // Operators that follow from where an element lies: triangles, identity matrices, one-hot rows, ranges, reversals.
 #include <array>
-#include <cmath>
 #include <format>
 #include <numeric>
 
@@ -9,7 +8,6 @@
 #include "import/onnx/tensor_reader.h"
 #include "ops/gather.h"
 #include "ops/movement.h"
-#include "ops/range.h"
 
 namespace lapilli::onnx {
 namespace {

@@ -1,7 +1,7 @@
 // Operators that do something else in training, and the steps of optimizers.
 #include <array>
+#include <cmath>
 #include <format>
-#include <numeric>
 
 #include "import/onnx/operators/random.h"
 #include "ops/movement.h"
@@ -135,7 +135,7 @@ struct Step {
     const double norm = node.real("norm_coefficient", 0.0F);
     return norm == 0 ? tensor(1, i) : node.pointwise(Function::add, {scaled(tensor(0, i), norm), tensor(1, i)});
   }
-  [[nodiscard]] ValueId rate(DType dtype) const { return node.reshape(node.cast(node.input(0), dtype), {}); }
+  [[nodiscard]] ValueId rate() const { return node.reshape(node.input(0), {}); }
   [[nodiscard]] ValueId count(DType dtype) const { return node.reshape(node.cast(node.input(1), dtype), {}); }
   // `then` from the second update on, `first` at the first.
   [[nodiscard]] ValueId after_first(ValueId then, ValueId first) const {
@@ -154,39 +154,45 @@ Step optimizer_step(NodeBuilder& node, std::size_t kinds) {
 void build_adagrad(NodeBuilder& node) {
   const Step step = optimizer_step(node, 3);
   const double decay = node.real("decay_factor", 0.0F), epsilon = node.real("epsilon", 1e-6F);
+  const ValueId slowing =
+      node.pointwise(Function::add, {step.scaled(step.count(node.dtype(step.rate())), decay)}, {Immediate::of(1)});
+  const ValueId rate = node.pointwise(Function::divide, {step.rate(), slowing});
   for (std::size_t i = 0; i < step.tensors; ++i) {
     const ValueId x = step.tensor(0, i), gradient = step.gradient(i);
-    const DType dtype = node.dtype(x);
-    const ValueId slowing =
-        node.pointwise(Function::add, {step.scaled(step.count(dtype), decay)}, {Immediate::of(1)});
-    const ValueId rate = node.pointwise(Function::divide, {step.rate(dtype), slowing});
     const ValueId squares =
         node.pointwise(Function::add, {step.tensor(2, i), node.pointwise(Function::multiply, {gradient, gradient})});
     const ValueId divisor =
         node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})}, {Immediate::of(epsilon)});
-    const ValueId change =
-        node.pointwise(Function::divide, {node.pointwise(Function::multiply, {gradient, rate}), divisor});
+    const ValueId change = node.pointwise(
+        Function::divide, {node.pointwise(Function::multiply, {gradient, node.cast(rate, node.dtype(x))}), divisor});
     node.set_output(i, node.pointwise(Function::subtract, {x, change}));
     node.set_output(step.tensors + i, squares);
   }
+}
+
+// The learning rate, corrected for averages that began at zero.
+ValueId adam_rate(const Step& step, double alpha, double beta) {
+  NodeBuilder& node = step.node;
+  // 1 - base^T without the loss of digits that the difference would have.
+  const auto one_without = [&](double base) {
+    if (!(base > 0)) node.fail_model(std::format("a decay of {} is not positive", base));
+    const ValueId exponent = step.scaled(step.count(DType::float32), std::log(base));
+    return node.pointwise(Function::negate, {node.pointwise(Function::elu, {exponent}, {Immediate::of(1)})});
+  };
+  const ValueId correction = node.pointwise(
+      Function::divide, {node.pointwise(Function::square_root, {one_without(beta)}), one_without(alpha)});
+  const ValueId adjusted =
+      node.pointwise(Function::multiply, {step.rate(), node.cast(correction, node.dtype(step.rate()))});
+  return step.after_first(adjusted, step.rate());
 }
 
 void build_adam(NodeBuilder& node) {
   const Step step = optimizer_step(node, 4);
   const double alpha = node.real("alpha", 0.9F), beta = node.real("beta", 0.999F);
   const double epsilon = node.real("epsilon", 1e-6F), norm = node.real("norm_coefficient_post", 0.0F);
+  const ValueId rate = adam_rate(step, alpha, beta);
   for (std::size_t i = 0; i < step.tensors; ++i) {
     const ValueId x = step.tensor(0, i), gradient = step.gradient(i);
-    const DType dtype = node.dtype(x);
-    const auto one_without = [&](double base) {
-      const ValueId power =
-          node.pointwise(Function::power, {node.scalar(DType::float32, base), step.count(DType::float32)});
-      return node.pointwise(Function::subtract, {node.scalar(DType::float32, 1), power});
-    };
-    const ValueId correction = node.pointwise(
-        Function::divide, {node.pointwise(Function::square_root, {one_without(beta)}), one_without(alpha)});
-    const ValueId adjusted = node.pointwise(Function::multiply, {step.rate(dtype), node.cast(correction, dtype)});
-    const ValueId rate = step.after_first(adjusted, step.rate(dtype));
     const ValueId average =
         node.pointwise(Function::add, {step.scaled(step.tensor(2, i), alpha), step.scaled(gradient, 1 - alpha)});
     const ValueId square = node.pointwise(Function::multiply, {gradient, gradient});
@@ -194,8 +200,8 @@ void build_adam(NodeBuilder& node) {
         node.pointwise(Function::add, {step.scaled(step.tensor(3, i), beta), step.scaled(square, 1 - beta)});
     const ValueId divisor =
         node.pointwise(Function::add, {node.pointwise(Function::square_root, {squares})}, {Immediate::of(epsilon)});
-    const ValueId change =
-        node.pointwise(Function::divide, {node.pointwise(Function::multiply, {average, rate}), divisor});
+    const ValueId change = node.pointwise(
+        Function::divide, {node.pointwise(Function::multiply, {average, node.cast(rate, node.dtype(x))}), divisor});
     node.set_output(i, step.scaled(node.pointwise(Function::subtract, {x, change}), 1 - norm));
     node.set_output(step.tensors + i, average);
     node.set_output(2 * step.tensors + i, squares);
@@ -209,15 +215,17 @@ void build_momentum(NodeBuilder& node) {
   if (mode != "standard" && mode != "nesterov") {
     node.fail_model(std::format("mode '{}' is neither standard nor nesterov", mode));
   }
+  const ValueId share = step.after_first(node.scalar(DType::float32, beta), node.scalar(DType::float32, 1));
   for (std::size_t i = 0; i < step.tensors; ++i) {
     const ValueId x = step.tensor(0, i), gradient = step.gradient(i);
     const DType dtype = node.dtype(x);
-    const ValueId share = step.after_first(node.scalar(dtype, beta), node.scalar(dtype, 1));
-    const ValueId velocity = node.pointwise(Function::add, {step.scaled(step.tensor(2, i), alpha),
-                                                            node.pointwise(Function::multiply, {gradient, share})});
+    const ValueId own_share = node.cast(share, dtype), own_rate = node.cast(step.rate(), dtype);
+    const ValueId velocity = node.pointwise(
+        Function::add,
+        {step.scaled(step.tensor(2, i), alpha), node.pointwise(Function::multiply, {gradient, own_share})});
     const ValueId direction =
         mode == "standard" ? velocity : node.pointwise(Function::add, {gradient, step.scaled(velocity, alpha)});
-    const ValueId change = node.pointwise(Function::multiply, {direction, step.rate(dtype)});
+    const ValueId change = node.pointwise(Function::multiply, {direction, own_rate});
     node.set_output(i, node.pointwise(Function::subtract, {x, change}));
     node.set_output(step.tensors + i, velocity);
   }

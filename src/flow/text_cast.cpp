@@ -47,7 +47,9 @@ std::string lay_out(const std::string& scientific) {
   const bool negative = scientific.starts_with('-');
   std::string digits = scientific.substr(negative ? 1 : 0, mark - (negative ? 1 : 0));
   std::erase(digits, '.');
-  int exponent = std::atoi(scientific.c_str() + mark + 1);
+  const std::size_t first = mark + (scientific[mark + 1] == '+' ? 2 : 1);
+  int exponent = 0;
+  std::from_chars(scientific.data() + first, scientific.data() + scientific.size(), exponent);
   std::string text = negative ? "-" : "";
   if (exponent < -4 || exponent >= 16) {
     text += digits.substr(0, 1);
@@ -120,11 +122,11 @@ std::string_view without_plus(std::string_view text) {
 std::optional<double> read_real(std::string_view text) {
   text = without_plus(text);
   double value = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, problem] = std::from_chars(text.data(), end, value);
+  const char *begin = text.begin(), *end = text.end();
+  auto [stop, problem] = std::from_chars(begin, end, value);
   if (problem == std::errc::result_out_of_range) {
     long double wide = 0;
-    problem = std::from_chars(text.data(), end, wide).ec;
+    problem = std::from_chars(begin, end, wide).ec;
     value = static_cast<double>(wide);
   }
   if (problem != std::errc() || stop != end) return std::nullopt;
@@ -135,8 +137,8 @@ template <class T>
 T read_integer(std::string_view whole, DType dtype) {
   const std::string_view text = without_plus(whole);
   T value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  const char *begin = text.begin(), *end = text.end();
+  const auto [stop, problem] = std::from_chars(begin, end, value);
   if (problem == std::errc() && stop == end) return value;
   // "1e3" and "100.5", of which the fraction goes.
   const auto real = read_real(whole);

@@ -1,6 +1,6 @@
 // StringNormalizer: upper and lower case, and words that are left out.
-#include <locale.h>
-#include <wctype.h>
+#include <clocale>
+#include <cwctype>
 
 #include <set>
 #include <string>

@@ -63,9 +63,10 @@ Heads read_heads(NodeBuilder& node) {
   heads.key = node.input(1);
   heads.value = node.input(2);
   const std::size_t rank = node.rank(heads.query);
-  if ((rank != 3 && rank != 4) || node.rank(heads.key) != rank || node.rank(heads.value) != rank)
+  if ((rank != 3 && rank != 4) || node.rank(heads.key) != rank || node.rank(heads.value) != rank) {
     node.fail_model(std::format("attention over {}, {} and {}", node.fact(heads.query).to_string(),
                                 node.fact(heads.key).to_string(), node.fact(heads.value).to_string()));
+  }
   heads.joined = rank == 3;
   if (heads.joined) {
     const auto split = [&](ValueId value, std::string_view attribute) {
@@ -109,7 +110,8 @@ void add_given_mask(NodeBuilder& node, const Heads& heads, Mask& mask) {
   const Shape shape = node.shape(given);
   if (shape.empty() || shape.size() > 4) node.fail_model(std::format("a mask {}", node.fact(given).to_string()));
   if (!node.assumptions().equal(shape.back(), heads.keys)) {
-    std::vector<Dim> before(shape.size(), Dim(0)), after(shape.size(), Dim(0));
+    const std::vector<Dim> before(shape.size(), Dim(0));
+    std::vector<Dim> after = before;
     after.back() = heads.keys - shape.back();
     const ValueId fill = node.cast(node.scalar(DType::float32, is_bool ? 0 : -infinity), node.dtype(given));
     given = node.add(std::make_shared<Pad>(PadMode::constant, before, after, node.fact(fill).constant), {given});
@@ -280,8 +282,8 @@ void build_rotary_embedding(NodeBuilder& node) {
   const ValueId first = part(node, x, 3, 0, half, interleaved ? 2 : 1);
   const ValueId second = part(node, x, 3, interleaved ? Dim(1) : half, half, interleaved ? 2 : 1);
   const auto times = [&](ValueId a, ValueId b) { return node.pointwise(PointwiseFunction::multiply, {a, b}); };
-  ValueId real = node.pointwise(PointwiseFunction::subtract, {times(cosines, first), times(sines, second)});
-  ValueId imaginary = node.pointwise(PointwiseFunction::add, {times(sines, first), times(cosines, second)});
+  const ValueId real = node.pointwise(PointwiseFunction::subtract, {times(cosines, first), times(sines, second)});
+  const ValueId imaginary = node.pointwise(PointwiseFunction::add, {times(sines, first), times(cosines, second)});
   ValueId turned = no_value;
   if (interleaved) {
     const std::array behind{4};

@@ -120,14 +120,15 @@ Operand diagonal(NodeBuilder& node, const Operand& operand, std::size_t first, s
   permutation.push_back(static_cast<int>(first));
   permutation.push_back(static_cast<int>(second));
   result.labels.push_back(operand.labels[first]);
-  const Dim size = whole[first];
+  const Dim& size = whole[first];
   if (!node.assumptions().equal(size, whole[second]))
     node.fail_model(std::format("axes {} and {} of {} are one label", first, second, shape_text(whole)));
   result.value = node.add(std::make_shared<Transpose>(std::move(permutation)), {operand.value});
   shape.push_back(size * size);
   result.value = node.reshape(result.value, shape);
   shape.back() = size;
-  std::vector<Dim> start(shape.size(), Dim(0)), step(shape.size(), Dim(1));
+  const std::vector<Dim> start(shape.size(), Dim(0));
+  std::vector<Dim> step(shape.size(), Dim(1));
   step.back() = size + Dim(1);
   result.value = node.add(std::make_shared<Slice>(start, shape, step), {result.value});
   return result;
@@ -247,9 +248,10 @@ int ellipsis_axes(NodeBuilder& node, const Equation& equation) {
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     const Term& term = equation.inputs[i];
     const auto rank = static_cast<int>(node.rank(node.input(i))), letters = static_cast<int>(term.labels.size());
-    if (term.ellipsis < 0 ? rank != letters : rank < letters)
+    if (term.ellipsis < 0 ? rank != letters : rank < letters) {
       node.fail_model(
           std::format("term {} of the equation does not fit {}", i, node.fact(node.input(i)).to_string()));
+    }
     if (term.ellipsis >= 0) most = std::max(most, rank - letters);
   }
   return most;
@@ -269,9 +271,10 @@ void build_einsum(NodeBuilder& node) {
   for (const int label : output) {
     const bool known = std::ranges::any_of(
         operands, [&](const Operand& operand) { return std::ranges::contains(operand.labels, label); });
-    if (!known || std::ranges::count(output, label) != 1)
+    if (!known || std::ranges::count(output, label) != 1) {
       node.fail_model(std::format("the output of '{}' has an axis that no input has, or has one twice",
                                   node.text("equation", "")));
+    }
   }
   Operand result = operands[0];
   for (std::size_t i = 1; i < operands.size(); ++i) {

@@ -285,9 +285,10 @@ void build_max_unpool(NodeBuilder& node) {
   const Shape shape = node.shape(x);
   const std::size_t axes = std::max<std::size_t>(shape.size(), 2) - 2;
   const auto kernel = node.integers("kernel_shape");
-  if (axes == 0 || !kernel || kernel->size() != axes || node.rank(places) != shape.size())
+  if (axes == 0 || !kernel || kernel->size() != axes || node.rank(places) != shape.size()) {
     node.fail_model(std::format("kernel_shape does not name {} sizes, or the indices {} do not fit", axes,
                                 node.fact(places).to_string()));
+  }
   const WindowGeometry geometry = explicit_geometry(node, axes);
   Shape pooled{shape[0], shape[1]};
   for (std::size_t i = 0; i < axes; ++i) {
@@ -308,14 +309,15 @@ void build_max_unpool(NodeBuilder& node) {
     const std::vector<Dim> wanted = node.integers(2);
     if (wanted.size() != pooled.size())
       node.fail_model(std::format("output_shape {} for {}", shape_text(wanted), shape_text(pooled)));
-    std::vector<Dim> before(pooled.size(), Dim(0)), after, step(pooled.size(), Dim(1));
+    const std::vector<Dim> before(pooled.size(), Dim(0)), step(pooled.size(), Dim(1));
+    std::vector<Dim> after;
     Shape cut;
     for (std::size_t i = 0; i < pooled.size(); ++i) {
       const bool cuts = node.assumptions().less(wanted[i], pooled[i]);
       cut.push_back(cuts ? wanted[i] : pooled[i]);
       after.push_back(cuts ? Dim(0) : wanted[i] - pooled[i]);
     }
-    result = node.add(std::make_shared<Slice>(before, std::move(cut), std::move(step)), {result});
+    result = node.add(std::make_shared<Slice>(before, std::move(cut), step), {result});
     result = node.add(std::make_shared<Pad>(PadMode::constant, before, std::move(after), Tensor()), {result});
   }
   node.set_output(0, result);

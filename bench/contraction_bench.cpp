@@ -250,7 +250,7 @@ void sweep(Subject& subject, const Layer& layer, Bench& bench, PlanOptions optio
   options.contraction.variant = "contraction";
   const std::vector<float> reference = bench.result(subject.plan(bench.traits(), options), subject);
   options.contraction.variant = "contraction_matrix";
-  for (std::size_t tile = 0; tile < 12; ++tile) {
+  for (std::size_t tile = 0; tile < 13; ++tile) {
     for (const std::int64_t slices : {1, 2, 4, 8, 16}) {
       options.contraction.tile = tile;
       options.contraction.slices = slices;

@@ -23,6 +23,7 @@ constexpr std::array tiles{
     MatrixTile{128, 128, 64, 2, 4}, MatrixTile{128, 64, 64, 4, 2},  MatrixTile{64, 128, 64, 2, 4},
     MatrixTile{64, 64, 64, 2, 2},   MatrixTile{64, 64, 128, 2, 4},  MatrixTile{32, 64, 64, 2, 2},
     MatrixTile{32, 64, 128, 2, 4},  MatrixTile{32, 32, 128, 2, 2},  MatrixTile{64, 32, 128, 4, 2},
+    MatrixTile{32, 32, 32, 2, 2},
 };
 
 const MatrixShape* find_shape(const DeviceTraits& traits) {
@@ -110,6 +111,8 @@ MatrixChoice choose(const Contraction& contraction, const Emission& emission, co
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (!fits_device(tiles[i], *find_shape(traits), traits)) continue;
     if (tuning.tile && *tuning.tile != i) continue;
+    // A CPU's matrices are for tests, which wait for their compiler: the least code is the best.
+    if (traits.software && !tuning.tile && i + 1 != tiles.size()) continue;
     for (std::int64_t slices = 1; slices <= 16; slices = slices < 4 ? slices + 1 : slices * 2) {
       if (tuning.slices != 0 && slices != tuning.slices) continue;
       const MatrixChoice choice{tiles[i], slices};

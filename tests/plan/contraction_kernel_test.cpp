@@ -240,7 +240,7 @@ TEST_P(ContractionKernels, MatrixUnitsMatchTheHost) {
   PlanOptions options;
   options.precision = Precision::float16;
   options.contraction.variant = "contraction_matrix";
-  options.contraction.tile = 8;
+  options.contraction.tile = 12;
   for (const std::int64_t slices : {1, 3}) {
     if (slices > 1 && !is_cut_too(GetParam())) continue;
     options.contraction.slices = slices;

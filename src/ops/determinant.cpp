@@ -42,7 +42,7 @@ std::vector<Fact> Determinant::infer(std::span<const Fact> inputs, Assumptions& 
 }
 
 std::vector<Tensor> Determinant::evaluate(std::span<const Tensor> inputs) const {
-  Tensor matrices = evaluate_chain({}, inputs.first(1), DType::float64);
+  const Tensor matrices = evaluate_chain({}, inputs.first(1), DType::float64);
   std::vector<double> elements(matrices.elements<double>().begin(), matrices.elements<double>().end());
   const auto size = static_cast<std::size_t>(matrices.shape().back());
   Tensor output = Tensor::allocate(DType::float64, {matrices.shape().begin(), matrices.shape().end() - 2});

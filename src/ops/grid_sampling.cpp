@@ -36,7 +36,8 @@ struct HostTaps {
     if (grid.padding == GridPadding::border) x = std::clamp(x, -3.0, last + 3);
     if (grid.padding == GridPadding::reflection) x = reflect(x, low, high);
     const int count = grid.kernel == SamplingKernel::nearest ? 1 : grid.kernel == SamplingKernel::linear ? 2 : 4;
-    const double first = grid.kernel == SamplingKernel::nearest ? std::nearbyint(x) : std::floor(x) - count / 2 + 1;
+    const int before = count / 2 - 1;
+    const double first = grid.kernel == SamplingKernel::nearest ? std::nearbyint(x) : std::floor(x) - before;
     for (int tap = 0; tap < count; ++tap) {
       double place = first + tap;
       weights.push_back(count == 1 ? 1 : sampling_weight(grid.kernel, x - place, cubic_coefficient));

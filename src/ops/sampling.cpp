@@ -144,10 +144,10 @@ SamplingTable Sampling::table(std::size_t index, std::int64_t extent, std::span<
           static_cast<std::int32_t>(std::clamp<std::int64_t>(nearest(at, axis.rounding), 0, extent - 1)));
       continue;
     }
-    const std::int64_t first = at.whole - result.taps / 2 + 1;
+    const std::int64_t before = result.taps / 2 - 1, first = at.whole - before;
     double total = 0;
     for (std::int64_t tap = 0; tap < result.taps; ++tap) {
-      const double distance = (static_cast<double>(tap + 1 - result.taps / 2) - at.fraction()) / numbers.stretch;
+      const double distance = (static_cast<double>(tap - before) - at.fraction()) / numbers.stretch;
       const bool dropped = attributes_.exclude_outside && (first + tap < 0 || first + tap >= extent);
       double& weight = weights[static_cast<std::size_t>(tap)];
       weight = dropped ? 0 : sampling_weight(attributes_.kernel, distance, attributes_.cubic_coefficient);

@@ -226,7 +226,7 @@ TEST(Program, OperatorsAsJson) {
   const nlohmann::json operators = result.json().at("operators");
   const auto place_of = [&](const std::string& name) -> std::string {
     for (const nlohmann::json& each : operators) {
-      if (each.at("name") == name && each.at("domain") == "") return each.at("runs_on");
+      if (each.at("name") == name && each.at("domain").get<std::string>().empty()) return each.at("runs_on");
     }
     return "nowhere";
   };

@@ -134,7 +134,7 @@ TEST(TreeEnsembleRegressor, AddsUpLeaves) {
 }
 
 TEST(TreeEnsembleRegressor, RefusesBrokenTrees) {
-  const auto error_with = [](const std::string& name, onnx::Attribute::Value value) {
+  const auto error_with = [](const std::string& name, const onnx::Attribute::Value& value) {
     Attributes attributes = regressor("SUM");
     for (onnx::Attribute& each : attributes) {
       if (each.name == name) each.value = value;

@@ -176,7 +176,7 @@ TEST(TfIdfVectorizer, TakesRowsOfIntegers) {
 }
 
 TEST(TfIdfVectorizer, ChecksItsAttributes) {
-  const auto error_with = [](const std::string& name, onnx::Attribute::Value value) {
+  const auto error_with = [](const std::string& name, const onnx::Attribute::Value& value) {
     auto attributes = vectorizer("TF", 1, 2, 0);
     for (onnx::Attribute& each : attributes) {
       if (each.name == name) each.value = value;

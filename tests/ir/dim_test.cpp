@@ -97,7 +97,7 @@ class RandomExpressions {
  public:
   explicit RandomExpressions(std::uint32_t seed) : generator_(seed) {}
 
-  std::int64_t below(std::uint32_t bound) { return generator_() % bound; }
+  std::int64_t below(std::uint32_t bound) { return static_cast<std::int64_t>(generator_() % bound); }
 
   Pair make(int depth) {
     if (depth == 0 || below(6) == 0) return leaf();

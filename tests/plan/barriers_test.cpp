@@ -96,7 +96,8 @@ TEST(Verifier, wants_each_barrier_of_random_programs) {
     std::vector<Dispatch> dispatches(2 + below(12));
     for (Dispatch& each : dispatches) {
       for (std::uint32_t i = 0; i < 1 + below(3); ++i) {
-        each.bindings.push_back({below(4), 4 * below(64), 4 + 4 * below(16), static_cast<Access>(below(3))});
+        each.bindings.push_back({below(4), std::uint64_t{4} * below(64), 4 + std::uint64_t{4} * below(16),
+                                 static_cast<Access>(below(3))});
       }
     }
     const Program program = program_of(insert_barriers(dispatches));

@@ -100,7 +100,7 @@ TEST(ElementTypes, MovesKeepEveryCode) {
       return static_cast<unsigned>(unpacked_tensor(tensor).bytes()[index]);
     };
     for (std::size_t i = 0; i < 16; ++i) {
-      EXPECT_EQ(code(turned, i * 16 + 5), code(source, 5 * 16 + i)) << to_string(dtype);
+      EXPECT_EQ(code(turned, i * 16 + 5), code(source, std::size_t{5} * 16 + i)) << to_string(dtype);
       EXPECT_EQ(code(chosen, i * 2), code(source, i * 16 + 3)) << to_string(dtype);
       EXPECT_EQ(code(chosen, i * 2 + 1), code(source, i * 16 + 15)) << to_string(dtype);
     }

@@ -66,7 +66,7 @@ TEST(Recurrent, knows_a_cell_computed_by_hand) {
 }
 
 TEST(Recurrent, past_the_end_of_a_sequence_results_are_zero) {
-  NodeCase node = full_case(attributes_of(RecurrentKind::long_short_term, {false, true}), {});
+  const NodeCase node = full_case(attributes_of(RecurrentKind::long_short_term, {false, true}), {});
   const std::vector<float> y = floats_of(run_node(node)[0]);
   // The second sequence has 3 of 4 steps, the third 2.
   const auto element = [&](std::size_t step, std::size_t direction, std::size_t entry) {

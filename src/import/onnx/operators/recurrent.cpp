@@ -99,9 +99,10 @@ struct Biases {
 Biases biases(NodeBuilder& node, RecurrentKind kind, const Dim& rows) {
   if (!node.has_input(3)) return {};
   const ValueId both = node.input(3);
-  if (node.rank(both) != 2 || !node.assumptions().equal(node.shape(both)[1], rows * Dim(2)))
+  if (node.rank(both) != 2 || !node.assumptions().equal(node.shape(both)[1], rows * Dim(2))) {
     node.fail_model(
         std::format("B is {}, expected {} columns", node.fact(both).to_string(), (rows * Dim(2)).to_string()));
+  }
   Biases result{columns(node, both, 0, rows), columns(node, both, rows, rows)};
   if (kind == RecurrentKind::gated_reset_after) return result;
   return {node.pointwise(PointwiseFunction::add, {result.input, result.recurrent}), no_value};
@@ -131,9 +132,10 @@ void check_weights(NodeBuilder& node, std::size_t directions) {
       node.fail_model(std::format("input {} is {}, for {} directions", i, node.fact(value).to_string(), directions));
   }
   const Dim& hidden = node.shape(node.input(2))[2];
-  if (node.has_attribute("hidden_size") && !node.assumptions().equal(hidden, node.integer("hidden_size", 0)))
+  if (node.has_attribute("hidden_size") && !node.assumptions().equal(hidden, node.integer("hidden_size", 0))) {
     node.fail_model(std::format("hidden_size is {}, but R is {}", node.integer("hidden_size", 0),
                                 node.fact(node.input(2)).to_string()));
+  }
 }
 
 void build_recurrent(NodeBuilder& node, RecurrentKind kind) {

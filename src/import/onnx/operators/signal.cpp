@@ -110,9 +110,10 @@ ValueId matrix_of(NodeBuilder& node, const Transform& transform, DType dtype) {
                      length = number(transform.length);
   const std::int64_t elements =
       checked_multiply(checked_multiply(rows, columns), transform.components * transform.results);
-  if (elements > most_matrix_elements)
+  if (elements > most_matrix_elements) {
     node.fail_unsupported(std::format("a Fourier transform of {} samples, whose matrix has {} elements, more than {}",
                                       length, elements, most_matrix_elements));
+  }
   return node.cast(node.constant(transform_matrix(transform, rows, columns, length)), dtype);
 }
 

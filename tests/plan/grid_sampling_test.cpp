@@ -111,7 +111,10 @@ TEST(RegionPooling, means_of_a_plane_are_its_values_at_the_centres) {
   attributes.width = 2;
   attributes.half_pixel = true;
   Floats values(64);
-  for (std::size_t i = 0; i < 64; ++i) values[i] = static_cast<float>(i % 8 + i / 8 * 10);
+  for (std::size_t i = 0; i < 64; ++i) {
+    const std::size_t row = i / 8, column = i % 8;
+    values[i] = static_cast<float>(10 * row + column);
+  }
   const Tensor data = float_tensor({1, 1, 8, 8}, values), images = integer_tensor({1}, {0});
   for (const std::int64_t samples : {0, 1, 3}) {
     attributes.samples = samples;

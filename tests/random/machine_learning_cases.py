@@ -44,8 +44,9 @@ def support_vector_classifier(random, number):
     attributes = {"post_transform": random.choice(["NONE", "LOGISTIC", "SOFTMAX"]) if pairs > 1 else "NONE"}
     if random.random() < 0.4:
         attributes = {"prob_a": floats(random, pairs), "prob_b": floats(random, pairs)}
-    return case(f"svm_classifier_{number}", "SVMClassifier", [features(random)], 2,
-                coefficients=floats(random, (len(sizes) - 1) * vectors), rho=floats(random, pairs),
+    # ONNX Runtime has a threshold of its own where no coefficient is negative.
+    coefficients = [-0.5] + floats(random, (len(sizes) - 1) * vectors - 1)
+    return case(f"svm_classifier_{number}", "SVMClassifier", [features(random)], 2, coefficients=coefficients, rho=floats(random, pairs),
                 kernel_type=random.choice(["LINEAR", "POLY", "RBF", "SIGMOID"]), kernel_params=KERNEL,
                 support_vectors=floats(random, vectors * FEATURES), vectors_per_class=sizes,
                 classlabels_ints=[3, 8, 5][:len(sizes)], **attributes)

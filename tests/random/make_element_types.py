@@ -1,7 +1,7 @@
 """Models of one node over every element type, with inputs and the outputs of the newest onnx' reference evaluator, in
 the layout of ONNX's own suite:
 
-    make_type_cases.py FOLDER [--seed N]
+    make_element_types.py FOLDER [--seed N]
     lapilli_conformance --data FOLDER --expected-failures /dev/null
 
 Needs onnx 1.23 or later, which brings ml_dtypes."""

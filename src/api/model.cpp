@@ -155,7 +155,6 @@ struct Context::State {
 
   std::vector<Value> run_in_parts(std::span<const Value> inputs) {
     const Model::State& state = *model.state_;
-    state.network.check_inputs(inputs);
     if (!flow) {
       flow =
           std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
@@ -179,37 +178,46 @@ Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 Context::~Context() = default;
 
-std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
-  const Model::State& model = *state_->model.state_;
-  Executor* executor = model.in_parts ? nullptr : state_->executor_for(model.network.sizes_of(inputs));
-  std::vector<Tensor> outputs;
-  if (executor == nullptr) {
-    const std::vector<Value> values(inputs.begin(), inputs.end());
-    for (const Value& value : state_->run_in_parts(values)) outputs.push_back(value.tensor());
-    return outputs;
-  }
+namespace {
+
+std::vector<Tensor> run_once(Executor& executor, std::span<const Tensor> inputs) {
   std::vector<std::span<const std::byte>> input_bytes;
   for (const Tensor& input : inputs) input_bytes.push_back(input.bytes());
+  std::vector<Tensor> outputs;
   std::vector<std::span<std::byte>> output_bytes;
-  for (const Port& port : executor->program().outputs) {
+  for (const Port& port : executor.program().outputs) {
     outputs.push_back(Tensor::allocate(port.dtype, port.shape));
     output_bytes.push_back(outputs.back().mutable_bytes());
   }
-  executor->run(input_bytes, output_bytes);
+  executor.run(input_bytes, output_bytes);
+  return outputs;
+}
+
+}  // namespace
+
+std::vector<Tensor> Context::run(std::span<const Tensor> inputs) {
+  const Model::State& model = *state_->model.state_;
+  Executor* executor = model.in_parts ? nullptr : state_->executor_for(model.network.sizes_of(inputs));
+  if (executor != nullptr) return run_once(*executor, inputs);
+  const std::vector<Value> values(inputs.begin(), inputs.end());
+  model.network.check_inputs(values);
+  std::vector<Tensor> outputs;
+  for (const Value& value : state_->run_in_parts(values)) outputs.push_back(value.tensor());
   return outputs;
 }
 
 std::vector<Value> Context::run(std::span<const Value> inputs) {
-  const bool tensors = std::ranges::all_of(inputs, &Value::is_tensor);
-  if (!tensors || state_->model.state_->in_parts) return state_->run_in_parts(inputs);
-  std::vector<Tensor> plain;
-  for (const Value& input : inputs) plain.push_back(input.tensor());
-  state_->model.state_->network.check_inputs(inputs);
-  if (state_->executor_for(state_->model.state_->network.sizes_of(plain)) == nullptr) {
-    return state_->run_in_parts(inputs);
+  const Model::State& model = *state_->model.state_;
+  model.network.check_inputs(inputs);
+  // What takes or gives anything but tensors is run in parts.
+  if (model.in_parts) return state_->run_in_parts(inputs);
+  std::vector<Tensor> tensors;
+  for (const Value& input : inputs) tensors.push_back(input.tensor());
+  if (Executor* executor = state_->executor_for(model.network.sizes_of(tensors))) {
+    std::vector<Tensor> results = run_once(*executor, tensors);
+    return {results.begin(), results.end()};
   }
-  std::vector<Tensor> results = run(plain);
-  return {results.begin(), results.end()};
+  return state_->run_in_parts(inputs);
 }
 
 std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) {

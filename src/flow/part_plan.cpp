@@ -122,7 +122,7 @@ std::shared_ptr<const PartPlan> PartPlans::try_to_make(const Scope& scope, std::
   plan->inputs = std::move(part.inputs);
   plan->outputs = std::move(part.outputs);
   if (part.end == first) return plan;
-  if (options_.optimise) plan->rewrites.push_back(rewrite(part.graph, assumptions, options_.disabled_rules));
+  if (options_.optimise) (void)rewrite(part.graph, assumptions, options_.disabled_rules);
   plan->structure = build_structure(part.graph, assumptions, traits_, options_.plan);
   return plan;
 }

@@ -27,7 +27,6 @@ struct PartPlan {
   std::vector<std::string> inputs;      ///< of the structure: those that are no constants
   std::vector<std::string> outputs;
   Structure structure;
-  std::vector<RewriteReport> rewrites;
 
   /// The sizes that the values of a run have, or nothing when the plan is not for them.
   [[nodiscard]] std::optional<SymbolValues> sizes_for(const Scope& scope) const;

@@ -28,7 +28,7 @@ struct BenchArguments : ModelArguments {
 };
 
 struct Timing {
-  double first_ms = 0, median_ms = 0, p95_ms = 0;
+  double first_ms = 0, median_ms = 0, p95_ms = 0, host_ms = 0;
   std::optional<double> gpu_ms;
   std::size_t runs = 0;
 };
@@ -80,6 +80,23 @@ std::optional<double> time_on_device(Context& context, double median_ms) {
   return times.empty() ? std::nullopt : std::optional(quantile(std::move(times), 0.5));
 }
 
+// What a run takes of the host's time: writing inputs, submitting and reading outputs, but not waiting.
+double time_on_host(Context& context, std::span<const Tensor> inputs, std::size_t output_count) {
+  constexpr std::size_t count = 50;
+  std::vector<Tensor> outputs(output_count);
+  std::vector<double> times;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Clock::time_point start = Clock::now();
+    Run run = context.submit(inputs);
+    const double submitted = milliseconds_since(start);
+    run.wait();
+    const Clock::time_point done = Clock::now();
+    run.results(outputs);
+    times.push_back(submitted + milliseconds_since(done));
+  }
+  return quantile(std::move(times), 0.5);
+}
+
 struct ProfileLine {
   std::string origin, kernel;
   std::uint64_t nanoseconds = 0;
@@ -109,6 +126,8 @@ void print_json(const Timing& timing, const BenchArguments& arguments, const Mod
                 {"first_ms", timing.first_ms},
                 {"median_ms", timing.median_ms},
                 {"p95_ms", timing.p95_ms},
+                {"host_ms", timing.host_ms},
+                {"memory_bytes", model.device().memory().peak},
                 {"gpu_ms", timing.gpu_ms ? Json(*timing.gpu_ms) : Json(nullptr)},
                 {"runs", timing.runs}};
   if (arguments.profile) {
@@ -155,7 +174,10 @@ void print_text(const Timing& timing, const BenchArguments& arguments, const Mod
   line("first run", timing.first_ms, "reading, planning, compiling and running");
   line("median", timing.median_ms, std::format("of {} runs, with input and output", timing.runs));
   line("95 %", timing.p95_ms, "of the runs take at most this");
+  line("host", timing.host_ms, "median of what the host does for a run: inputs, submission, outputs");
   line("GPU", timing.gpu_ms, "median on the device, without input and output");
+  std::cout << std::format("{:10}{:>14}  {}\n", "memory", byte_text(model.device().memory().peak),
+                           styled("the most that was taken on the device", Style::dim));
 }
 
 int bench(BenchArguments arguments) {
@@ -180,6 +202,9 @@ int bench(BenchArguments arguments) {
   timing.runs = times.size();
   timing.median_ms = quantile(times, 0.5);
   timing.p95_ms = quantile(times, 0.95);
+  std::vector<Tensor> ordered;
+  for (const PortDescription& port : model.inputs()) ordered.push_back(inputs.at(port.name));
+  timing.host_ms = time_on_host(context, ordered, model.outputs().size());
   timing.gpu_ms = time_on_device(context, timing.median_ms);
   const std::vector<ProfileLine> profile = arguments.profile ? profile_lines(context) : std::vector<ProfileLine>{};
   progress.reset();
@@ -214,7 +239,8 @@ Examples:
   lapilli bench model.onnx --batch 32 --precision float16 --json
   lapilli bench model.onnx --profile
 
-JSON: device, precision, sizes, first_ms, median_ms, p95_ms, gpu_ms (null: no clock on the device), runs; profile
+JSON: device, precision, sizes, first_ms, median_ms, p95_ms, host_ms, gpu_ms (null: no clock on the
+device), memory_bytes, runs; profile
 [origin, kernel, dispatches, ms] with --profile)");
   command->callback([arguments, &action] { action = [arguments] { return bench(*arguments); }; });
 }

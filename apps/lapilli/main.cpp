@@ -56,6 +56,7 @@ int run(int argument_count, char** arguments) {
 #endif
   add_verify_command(program, action);
   add_bench_command(program, action);
+  add_prewarm_command(program, action);
   add_operators_command(program, action);
   try {
     program.parse(argument_count, arguments);

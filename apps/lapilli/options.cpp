@@ -74,10 +74,12 @@ Device open_device(const std::string& selector) {
   return device;
 }
 
-Model load_model(const ModelArguments& arguments) {
+Model load_model(const ModelArguments& arguments, const std::vector<std::string>& keep) {
   const Device device = open_device(arguments.device);
   const Progress progress("reading " + arguments.model.string());
-  return Model::load(arguments.model, device, arguments.model_options());
+  ModelOptions options = arguments.model_options();
+  options.keep = keep;
+  return Model::load(arguments.model, device, options);
 }
 
 const char* to_string(Precision precision) noexcept {

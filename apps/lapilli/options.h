@@ -32,7 +32,7 @@ void add_planning_options(CLI::App& command, ModelArguments& arguments);
 Device open_device(const std::string& selector);
 
 /// Opens the device and loads the model, with a word on stderr while a person waits.
-Model load_model(const ModelArguments& arguments);
+Model load_model(const ModelArguments& arguments, const std::vector<std::string>& keep = {});
 
 const char* to_string(Precision precision) noexcept;
 

@@ -22,6 +22,7 @@ void print_json(const PlanSummary& plan, const PlanArguments& arguments, const s
                 {"barriers", plan.barriers},
                 {"levels", plan.levels},
                 {"pipelines", plan.pipelines},
+                {"new_pipelines", plan.new_pipelines},
                 {"arena_bytes", plan.arena_bytes},
                 {"lower_bound_bytes", plan.lower_bound_bytes},
                 {"unshared_bytes", plan.unshared_bytes},
@@ -82,7 +83,7 @@ Examples:
   lapilli plan model.onnx --size batch=32 --precision float16
   lapilli plan model.onnx --steps | less
 
-JSON: device, precision, sizes, dispatches, barriers, levels, pipelines, arena_bytes, lower_bound_bytes, unshared_bytes,
+JSON: device, precision, sizes, dispatches, barriers, levels, pipelines, new_pipelines, arena_bytes, lower_bound_bytes, unshared_bytes,
 weight_bytes, structure_ms, plan_ms; steps with --steps)");
   command->callback([arguments, &action] { action = [arguments] { return plan(*arguments); }; });
 }

@@ -18,7 +18,7 @@ namespace lapilli::program {
 namespace {
 
 struct RunArguments : ModelArguments {
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, keep;
   std::string output;
   bool with_inputs = false;
   std::uint64_t seed = 0;
@@ -89,7 +89,7 @@ void write_output(const RunArguments& arguments, const NamedTensors& inputs, con
 }
 
 int run(const RunArguments& arguments) {
-  const Model model = load_model(arguments);
+  const Model model = load_model(arguments, arguments.keep);
   if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
   const NamedTensors inputs =
       complete_inputs(read_inputs(arguments.inputs, model.inputs()), model, arguments.sizes, arguments.seed);
@@ -123,6 +123,11 @@ void add_run_command(CLI::App& program, Action& action) {
       ->add_flag("--with-inputs", arguments->with_inputs,
                  "Write the inputs too, as in:NAME and out:NAME, which `lapilli verify` takes")
       ->needs("--output");
+  command
+      ->add_option("--keep", arguments->keep,
+                   "A value inside the model, by its name, that comes out too, whatever is fused around it; repeatable")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();
   add_device_option(*command, arguments->device);
   add_planning_options(*command, *arguments);
@@ -135,6 +140,7 @@ Examples:
   lapilli run model.onnx --size batch=4
   lapilli run model.onnx --input image=photo.npy --output result.npz
   lapilli run model.onnx --input test_data_set_0/input_0.pb
+  lapilli run model.onnx --keep /layer1/relu/Relu_output_0 --output values.npz
 
 JSON: outputs [name, dtype, shape, mean, min, max, not_finite])");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

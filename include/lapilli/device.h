@@ -7,6 +7,7 @@
 
 #include "lapilli/device_options.h"
 #include "lapilli/error.h"
+#include "lapilli/memory_use.h"
 
 namespace lapilli {
 
@@ -39,6 +40,8 @@ class Device {
   [[nodiscard]] const std::string& name() const noexcept;
   /// What a user ought to be told, such as that a CPU driver was taken because there is no GPU; often empty.
   [[nodiscard]] const std::string& notice() const noexcept;
+  /// What Lapilli holds of its memory.
+  [[nodiscard]] MemoryUse memory() const;
   /// What the validation layer has said; empty unless DeviceOptions::validation.
   [[nodiscard]] std::vector<std::string> validation_messages() const;
 

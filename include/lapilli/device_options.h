@@ -35,6 +35,10 @@ struct DeviceOptions {
   /// Where that file lies; empty for $XDG_CACHE_HOME/lapilli or ~/.cache/lapilli.
   std::filesystem::path pipeline_cache_folder;
 
+  /// The most bytes that may be in use at once (MemoryUse::in_use); 0 for no bound. What goes past it is an Error
+  /// (out_of_memory), after a context has given up the plans that it used least lately.
+  std::uint64_t memory_budget = 0;
+
   DeviceRestrictions restrictions;
 
   /// File name of the Vulkan loader; empty for the system's own.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,8 @@
 
 namespace lapilli {
 
+class Executor;
+
 /// The sizes of named dimensions, such as {"batch", 8}.
 using Sizes = std::map<std::string, std::int64_t, std::less<>>;
 
@@ -25,6 +28,8 @@ struct ModelOptions {
   bool optimise = true;                               ///< rewrite the graph before it is planned
   std::set<std::string, std::less<>> disabled_rules;  ///< rewrite rules to leave out, by name
   bool strict = false;                                ///< refuse a model of which the host would run a node
+  /// Values inside the model, by their names, that come out behind its own outputs, whatever would be fused around them.
+  std::vector<std::string> keep;
   std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
 };
 
@@ -42,6 +47,7 @@ struct PortDescription {
 struct PlanSummary {
   Sizes sizes;
   std::size_t dispatches = 0, barriers = 0, levels = 0, pipelines = 0;
+  std::size_t new_pipelines = 0;  ///< of these, those that the device has not made yet
   std::uint64_t arena_bytes = 0;
   std::uint64_t lower_bound_bytes = 0;  ///< the largest set of tensors that are alive together
   std::uint64_t unshared_bytes = 0;     ///< a buffer for each tensor
@@ -90,11 +96,46 @@ class Model {
   /// Plans for these sizes without running. Named sizes that are not given are 1.
   [[nodiscard]] PlanSummary plan(const Sizes& sizes = {}) const;
 
+  /// Device memory that its weights take now. They are uploaded when a plan first needs them.
+  [[nodiscard]] std::uint64_t weight_bytes() const;
+  /// Gives up the plans that contexts could share later, and the weights that no context holds a plan for. What is
+  /// needed again is made again.
+  void trim() const;
+
  private:
   friend class Context;
   struct State;
   explicit Model(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
+};
+
+/// A run under way, or its results. It keeps what it needs, whatever becomes of context and model. For the thread that
+/// has its context; one that is dropped ends by itself.
+class Run {
+ public:
+  Run(Run&& other) noexcept;
+  Run& operator=(Run&& other) noexcept;
+  ~Run();
+
+  /// Whether the results are there; never waits. Throws Error (device_lost), as the others do.
+  [[nodiscard]] bool done() const;
+  /// Waits for `limit` at most, and says whether the results are there.
+  bool wait_for(std::chrono::nanoseconds limit) const;
+  void wait() const;
+
+  /// The results, in the order of Model::outputs, once: waits for them.
+  [[nodiscard]] std::vector<Tensor> results();
+  /// The same into `outputs`, one each, as Context::run does.
+  void results(std::span<Tensor> outputs);
+
+ private:
+  friend class Context;
+  Run(std::shared_ptr<Executor> executor, std::uint64_t ticket);
+  explicit Run(std::vector<Tensor> results);
+
+  std::shared_ptr<Executor> executor_;  // none: results_ are there
+  std::uint64_t ticket_ = 0;
+  std::vector<Tensor> results_;
 };
 
 /// Runs a model. It keeps memory and recorded commands for the sizes that it has run lately. For one thread at a
@@ -109,12 +150,32 @@ class Context {
   /// One run with inputs in the order of Model::inputs; results in the order of Model::outputs. Named sizes follow
   /// from the shapes. Throws Error (invalid_argument) that names the input and what is wrong with its type or shape.
   std::vector<Tensor> run(std::span<const Tensor> inputs);
+  /// The same into `outputs`, one each. One that has the right type and shape, and elements that no other handle
+  /// shares, keeps its memory; the others, such as undefined ones, are replaced. When all keep theirs and the sizes are
+  /// those of the run before, nothing is allocated.
+  void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  /// Starts a run and returns; results of one can be read while the next ones run. At most 8 are under way at once.
+  /// A model that runs in parts (its sizes depend on data, or the host has a part in it) is done when this returns.
+  [[nodiscard]] Run submit(std::span<const Tensor> inputs);
   /// The same for models that take or give sequences and optionals.
   std::vector<Value> run(std::span<const Value> inputs);
   /// The same by name, all tensors.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);
 
-  /// Time on the device of the last run in nanoseconds; nothing where the device has no clock.
+  /// Plans, compiles, takes memory and records for these sizes, so that the first run with them is as fast as any.
+  /// Named sizes that are not given are 1. A model that runs in parts finds out what to prepare when it runs.
+  void prepare(const Sizes& sizes = {});
+
+  /// Gives up all plans and their memory; what is needed again is made again.
+  void trim();
+  struct Memory {
+    std::size_t plans = 0;
+    std::uint64_t bytes = 0;  ///< on the device, without weights
+  };
+  [[nodiscard]] Memory memory() const;
+
+  /// Time on the device of the last run in nanoseconds; nothing where the device has no clock and for a
+  /// model that runs in parts.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
   /// Runs again `count` times with the last run's inputs already on the device: nanoseconds of each.

@@ -52,6 +52,8 @@ class Tensor {
 
   /// For the one who allocated the tensor and has not given it away. Throws Error (internal) for a view.
   [[nodiscard]] std::span<std::byte> mutable_bytes();
+  /// Whether this handle allocated the elements and no other handle shares them.
+  [[nodiscard]] bool sole_owner() const noexcept { return writable_ != nullptr && owner_.use_count() == 1; }
 
   /// This tensor, or a copy of it where the elements are not aligned for their type: views into a file may lie at any
   /// byte. Call it before `elements` on a tensor that came from a file.

@@ -91,7 +91,7 @@ std::vector<PortDescription> declared_outputs(const Network& network) {
 }
 
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes, const ModelOptions& options) {
-  const Network network(path);
+  const Network network(path, options.keep);
   if (options.strict) network.require_device_only();
   ModelDescription description;
   description.format = network.format();

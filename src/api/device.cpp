@@ -44,6 +44,7 @@ std::vector<DeviceDescription> Device::list(const DeviceOptions& options) {
 
 const std::string& Device::name() const noexcept { return implementation_->snapshot().name; }
 const std::string& Device::notice() const noexcept { return implementation_->notice(); }
+MemoryUse Device::memory() const { return implementation_->memory(); }
 std::vector<std::string> Device::validation_messages() const { return implementation_->validation_messages(); }
 
 }  // namespace lapilli

@@ -28,6 +28,9 @@ std::vector<PortDescription> input_ports(const Network& network);
 /// The outputs as the file declares them, for models whose graph is not known as a whole.
 std::vector<PortDescription> declared_outputs(const Network& network);
 
+/// For what needs a single Program. Throws Error (unsupported).
+[[noreturn]] void fail_in_parts();
+
 /// What the contexts of a model share.
 struct Model::State {
   State(const std::filesystem::path& path, Device opened, ModelOptions wanted);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <set>
 #include <utility>
 
 #include "base/failure.h"
@@ -68,9 +69,36 @@ bool fits(const onnx::InputDescription& input, const Value& value) {
          (!input.ranked || value.tensor().shape().size() == input.shape.size());
 }
 
+bool has_element_symbols(const onnx::InputDescription& input) {
+  return !onnx::element_symbols(input).value_or(std::vector<std::string>{}).empty();
+}
+
+// Names that a user may have meant.
+std::string similar_names(const std::set<std::string, std::less<>>& names, std::string_view wanted) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> similar;
+  for (const std::string& name : names) {
+    if (similar.size() < most && name.contains(wanted)) similar.push_back(name);
+  }
+  return similar.empty() ? "'lapilli inspect' lists them" : std::format("there are {}", join(similar, ", "));
+}
+
+void keep_value(onnx::Graph& graph, const std::string& name) {
+  if (std::ranges::contains(graph.outputs, name, &onnx::ValueInfo::name)) return;
+  std::set<std::string, std::less<>> names;
+  for (const onnx::ValueInfo& input : graph.inputs) names.insert(input.name);
+  for (const onnx::Node& node : graph.nodes) names.insert(node.outputs.begin(), node.outputs.end());
+  if (name.empty() || (!names.contains(name) && !graph.initializers.contains(name))) {
+    fail(ErrorCode::invalid_argument, "the graph has no value '{}' to keep; {}", name, similar_names(names, name));
+  }
+  onnx::ValueInfo output;
+  output.name = name;
+  graph.outputs.push_back(std::move(output));
+}
+
 }  // namespace
 
-Network::Network(const std::filesystem::path& path) : path_(path.string()) {
+Network::Network(const std::filesystem::path& path, std::span<const std::string> keep) : path_(path.string()) {
   with_context(path_, [&] {
     model_ = onnx::read_model(path);
     onnx::inline_functions(model_);
@@ -80,7 +108,9 @@ Network::Network(const std::filesystem::path& path) : path_(path.string()) {
       fail(ErrorCode::unsupported, "this version cannot run the model:\n  {}", join(problems, "\n  "));
     }
     format_ = format_text(model_);
+    for (const std::string& name : keep) keep_value(model_.graph, name);
     inputs_ = onnx::describe_inputs(model_);
+    elements_say_sizes_ = std::ranges::any_of(inputs_, has_element_symbols);
     for (const onnx::ValueInfo& output : model_.graph.outputs) output_names_.push_back(output.name);
     may_be_one_graph_ =
         std::ranges::all_of(inputs_, is_plain) && std::ranges::all_of(model_.graph.nodes, may_be_in_graph);

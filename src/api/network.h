@@ -16,7 +16,8 @@ namespace lapilli {
 /// A model file that is read, whatever its format: it builds the graph for any sizes. Immutable and thread-safe.
 class Network {
  public:
-  explicit Network(const std::filesystem::path& path);
+  /// Values named in `keep` become outputs behind the model's own.
+  explicit Network(const std::filesystem::path& path, std::span<const std::string> keep = {});
 
   [[nodiscard]] const std::string& format() const noexcept { return format_; }
   [[nodiscard]] const std::vector<onnx::InputDescription>& inputs() const noexcept { return inputs_; }
@@ -41,6 +42,9 @@ class Network {
   /// Whether its inputs and nodes let it be one graph for the device at all; only `build` knows whether it is.
   [[nodiscard]] bool may_be_one_graph() const noexcept { return may_be_one_graph_; }
 
+  /// Whether elements of inputs count among its sizes, so that shapes alone do not say them.
+  [[nodiscard]] bool elements_say_sizes() const noexcept { return elements_say_sizes_; }
+
   /// Throws Error (unsupported) that names every node which the host runs, with the reason.
   void require_device_only() const;
 
@@ -54,6 +58,7 @@ class Network {
   std::vector<onnx::InputDescription> inputs_;
   std::vector<std::string> output_names_;
   bool may_be_one_graph_ = true;
+  bool elements_say_sizes_ = false;
 };
 
 }  // namespace lapilli

@@ -122,11 +122,23 @@ Executor& Flow::executor_for(const PartPlans::Planned& planned) {
   }
   auto program = std::make_shared<const Program>(
       std::move(instantiate(planned.plan->structure, planned.sizes, device_.traits()).program));
-  auto executor = std::make_unique<Executor>(device_, constants_, std::move(program));
   constexpr std::size_t most_prepared = 32;
   if (prepared_.size() == most_prepared) prepared_.pop_back();
-  prepared_.push_front({planned.plan, std::move(sizes), std::move(executor)});
+  prepared_.push_front({planned.plan, std::move(sizes), make_executor(program)});
   return *prepared_.front().executor;
+}
+
+// Where memory is short, the parts that were run least lately go first.
+std::unique_ptr<Executor> Flow::make_executor(const std::shared_ptr<const Program>& program) {
+  while (true) {
+    try {
+      return std::make_unique<Executor>(device_, constants_, program);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory || prepared_.empty()) throw;
+      prepared_.pop_back();
+      if (prepared_.empty()) constants_->trim();
+    }
+  }
 }
 
 }  // namespace lapilli

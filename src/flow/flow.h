@@ -27,6 +27,12 @@ class Flow {
   /// Error that names the node.
   std::vector<Value> run(std::vector<Value> inputs);
 
+  /// The Executors of its parts that it keeps.
+  template <class Function>
+  void for_each_executor(const Function& function) const {
+    for (const Prepared& prepared : prepared_) function(*prepared.executor);
+  }
+
  private:
   struct Prepared {
     std::shared_ptr<const PartPlan> plan;
@@ -39,6 +45,7 @@ class Flow {
   std::size_t run_part(Scope& scope, std::size_t first);
   void run_on_host(Scope& scope, const onnx::Node& node);
   Executor& executor_for(const PartPlans::Planned& planned);
+  std::unique_ptr<Executor> make_executor(const std::shared_ptr<const Program>& program);
 
   const onnx::Model& model_;
   VulkanDevice device_;

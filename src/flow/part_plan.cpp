@@ -85,6 +85,11 @@ PartPlans::Planned PartPlans::plan_for(const Scope& scope, std::size_t first) {
   return {plan, plan->sizes_for(scope).value()};
 }
 
+void PartPlans::trim() {
+  const std::scoped_lock lock(mutex_);
+  entries_.clear();
+}
+
 std::shared_ptr<const PartPlan> PartPlans::make(const Scope& scope, std::size_t first, Known& known) const {
   while (true) {
     try {

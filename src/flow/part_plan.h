@@ -46,6 +46,9 @@ class PartPlans {
   /// device.
   Planned plan_for(const Scope& scope, std::size_t first);
 
+  /// Forgets all plans; those in use live on with their users.
+  void trim();
+
  private:
   using Known =
       std::map<std::string, int, std::less<>>;  // 1: elements as symbols where they are few, 2: as constants

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,17 +35,33 @@ class Executor {
   /// Throws Error (invalid_argument) when a number or a size is wrong, (device_lost) when the driver gives up.
   void run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
 
-  /// The two halves of run, to do other things meanwhile. Inputs may be reused once submit returns; each submit is
-  /// followed by one wait.
-  void submit(std::span<const std::span<const std::byte>> inputs);
-  void wait(std::span<const std::span<std::byte>> outputs);
+  /// Names a run that was submitted and whose results were neither read nor dropped.
+  using Ticket = std::uint64_t;
+  static constexpr std::size_t most_under_way = 8;
+
+  /// Starts a run behind those under way; the inputs may be reused once it returns. A run has ports of its own, which
+  /// are taken when more runs than ever before are under way. Throws Error (limit_exceeded) past most_under_way.
+  Ticket submit(std::span<const std::span<const std::byte>> inputs);
+  /// The same with tensors, whose types and shapes are those of the ports.
+  Ticket submit(std::span<const Tensor> inputs);
+  [[nodiscard]] bool done(Ticket ticket) { return timeline_.reached(ticket); }
+  /// Whether it is done, at the latest after `limit`.
+  bool wait(Ticket ticket, std::chrono::nanoseconds limit) { return timeline_.wait(ticket, limit); }
+  /// Waits for the run and reads its results; the ticket ends.
+  void read(Ticket ticket, std::span<const std::span<std::byte>> outputs);
+  /// The same into tensors. One that has the type and shape of its port, and elements that nobody shares, keeps its
+  /// memory; the others are replaced.
+  void read(Ticket ticket, std::span<Tensor> outputs);
+  /// Nobody will read the results; the ticket ends.
+  void drop(Ticket ticket) noexcept;
 
   /// One run whose results stay on the device. An input is bytes of the host, or a tensor that is on this device
   /// already.
   using Input = std::variant<std::span<const std::byte>, const DeviceTensor*>;
   std::vector<std::shared_ptr<const DeviceTensor>> run_on_device(std::span<const Input> inputs);
 
-  /// Time on the device of the last run, copies from and to staging included; nothing where the device has no clock.
+  /// Time on the device of the run read last, copies from and to staging included; nothing where the device has no
+  /// clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
   /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers
@@ -60,9 +77,23 @@ class Executor {
   [[nodiscard]] const Program& program() const noexcept { return *program_; }
 
   /// Device memory that this Executor alone takes.
-  [[nodiscard]] std::uint64_t device_bytes() const noexcept { return memory_.device_bytes(); }
+  [[nodiscard]] std::uint64_t device_bytes() const noexcept;
 
  private:
+  // A place for one run: its memory, and the commands that use it.
+  struct Berth {
+    RunMemory memory;
+    Recording recording;
+    Ticket ticket = 0;  ///< of the last run here
+    bool taken = false;
+  };
+
+  std::size_t add_berth();
+  [[nodiscard]] std::size_t free_berth();
+  [[nodiscard]] std::size_t berth_of(Ticket ticket) const;
+  void come_to_rest();
+  Ticket start(Berth& berth);
+  [[nodiscard]] const Berth& finish(Ticket ticket);
   void place_inputs(std::span<const Input> inputs);
 
   VulkanDevice device_;
@@ -70,9 +101,9 @@ class Executor {
   std::shared_ptr<const Program> program_;
   std::vector<std::shared_ptr<const Pipeline>> pipelines_;
   ProgramMemory memory_;
-  Recording recording_;
+  std::vector<Berth> berths_;
+  std::size_t last_read_ = 0;
   std::optional<Recording> profile_, bare_, copies_in_;
-  bool submitted_ = false;
   Timeline timeline_;  // last: it waits for the work that uses all the rest
 };
 

@@ -44,49 +44,65 @@ PortMemory port_range(const Program& program, const std::vector<BufferRange>& se
   return {bytes, {segments[port.segment].buffer, segments[port.segment].offset, bytes}, {}};
 }
 
-}  // namespace
+bool is_port(SegmentKind kind) { return kind == SegmentKind::input || kind == SegmentKind::output; }
 
-ProgramMemory::ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program)
-    : segments_(program.segments.size()) {
-  const std::vector<BufferRange> resident = constants.make_resident(program);
-  for (std::size_t i = 0; i < resident.size(); ++i) segments_[program.constants[i].segment] = resident[i];
-  allocate_segments(device, program);
-  upload_parameters(device, program);
-  inputs_ = make_ports(device, program, program.inputs, MemoryKind::staging);
-  outputs_ = make_ports(device, program, program.outputs, MemoryKind::readback);
-}
-
-void ProgramMemory::allocate_segments(const VulkanDevice& device, const Program& program) {
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
+// Allocates the segments that `wanted` says; returns the bytes taken.
+template <class Wanted>
+std::uint64_t allocate_segments(const VulkanDevice& device, const Program& program, const Wanted& wanted,
+                                std::vector<std::unique_ptr<Buffer>>& buffers, std::vector<BufferRange>& ranges) {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
     const Segment& segment = program.segments[i];
-    if (segment.size == 0 || segment.kind == SegmentKind::constant) continue;
+    if (segment.size == 0 || !wanted(segment.kind)) continue;
     const std::uint64_t size = align_up(segment.size, std::uint64_t{16});
     with_context(purpose(segment.kind), [&] {
-      buffers_.push_back(std::make_unique<Buffer>(device.allocate(size, memory_kind(segment.kind))));
+      buffers.push_back(std::make_unique<Buffer>(device.allocate(size, memory_kind(segment.kind))));
     });
-    segments_[i] = {buffers_.back().get(), 0, segment.size};
-    device_bytes_ += size;
+    ranges[i] = {buffers.back().get(), 0, segment.size};
+    total = checked_add(total, size);
   }
+  return total;
 }
 
-void ProgramMemory::upload_parameters(const VulkanDevice& device, const Program& program) {
+void upload_parameters(const VulkanDevice& device, const Program& program, const std::vector<BufferRange>& segments) {
   if (program.parameters.empty()) return;
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
     if (program.segments[i].kind != SegmentKind::parameters) continue;
-    if (program.parameters.size() > segments_[i].size) {
+    if (program.parameters.size() > segments[i].size) {
       fail(ErrorCode::internal, "{} bytes of parameters have a segment of {}", program.parameters.size(),
-           segments_[i].size);
+           segments[i].size);
     }
     const auto fill = [&](std::span<std::byte> to) {
       std::memcpy(to.data(), program.parameters.data(), program.parameters.size());
       std::memset(to.data() + program.parameters.size(), 0, to.size() - program.parameters.size());
     };
-    const Upload parameters{segments_[i], fill};
+    const Upload parameters{segments[i], fill};
     upload(device, {&parameters, 1});
   }
 }
 
-std::vector<PortMemory> ProgramMemory::make_ports(const VulkanDevice& device, const Program& program,
+}  // namespace
+
+ProgramMemory::ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program)
+    : segments_(program.segments.size()) {
+  ResidentConstants::Resident resident = constants.make_resident(program);
+  for (std::size_t i = 0; i < resident.ranges.size(); ++i) {
+    segments_[program.constants[i].segment] = resident.ranges[i];
+  }
+  constants_ = std::move(resident.blocks);
+  const auto shared = [](SegmentKind kind) { return !is_port(kind) && kind != SegmentKind::constant; };
+  device_bytes_ = allocate_segments(device, program, shared, buffers_, segments_);
+  upload_parameters(device, program, segments_);
+}
+
+RunMemory::RunMemory(const VulkanDevice& device, const Program& program, const ProgramMemory& shared)
+    : segments_(shared.segments()) {
+  device_bytes_ = allocate_segments(device, program, is_port, buffers_, segments_);
+  inputs_ = make_ports(device, program, program.inputs, MemoryKind::staging);
+  outputs_ = make_ports(device, program, program.outputs, MemoryKind::readback);
+}
+
+std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const Program& program,
                                                   const std::vector<Port>& ports, MemoryKind staging) {
   const bool input = staging == MemoryKind::staging;
   std::vector<PortMemory> memory;
@@ -103,6 +119,7 @@ std::vector<PortMemory> ProgramMemory::make_ports(const VulkanDevice& device, co
   }
   if (staged == 0) return memory;
   buffers_.push_back(std::make_unique<Buffer>(device.allocate(staged, staging)));
+  device_bytes_ = checked_add(device_bytes_, staged);
   for (PortMemory& place : memory) {
     if (place.bytes != 0 && place.host.buffer == nullptr) place.host.buffer = buffers_.back().get();
   }

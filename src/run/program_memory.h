@@ -23,23 +23,37 @@ struct PortMemory {
   }
 };
 
-/// The device memory that one execution of a Program uses: arena, inputs, outputs, parameters and the staging for
-/// them. Constants are only referred to.
+/// What all runs of a Program on a device use, one after the other: arena, parameters and constants.
 class ProgramMemory {
  public:
   ProgramMemory(const VulkanDevice& device, ResidentConstants& constants, const Program& program);
+
+  /// A range for each segment, empty for inputs, outputs and what has no bytes.
+  [[nodiscard]] const std::vector<BufferRange>& segments() const noexcept { return segments_; }
+  /// Device memory taken, without constants.
+  [[nodiscard]] std::uint64_t device_bytes() const noexcept { return device_bytes_; }
+
+ private:
+  std::vector<std::unique_ptr<Buffer>> buffers_;             // ranges point to them,
+  std::vector<std::shared_ptr<const Buffer>> constants_;  // and to these
+  std::vector<BufferRange> segments_;
+  std::uint64_t device_bytes_ = 0;
+};
+
+/// What one run has for itself, so that its results can be read while the next one runs: inputs, outputs, and the
+/// staging for them. The ProgramMemory must outlive it.
+class RunMemory {
+ public:
+  RunMemory(const VulkanDevice& device, const Program& program, const ProgramMemory& shared);
 
   /// The whole of a segment; an empty range for one of no bytes.
   [[nodiscard]] const BufferRange& segment(std::uint32_t index) const { return segments_.at(index); }
   [[nodiscard]] const std::vector<PortMemory>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<PortMemory>& outputs() const noexcept { return outputs_; }
-
-  /// Device memory taken, without constants and staging.
+  /// Device memory taken, staging included.
   [[nodiscard]] std::uint64_t device_bytes() const noexcept { return device_bytes_; }
 
  private:
-  void allocate_segments(const VulkanDevice& device, const Program& program);
-  void upload_parameters(const VulkanDevice& device, const Program& program);
   [[nodiscard]] std::vector<PortMemory> make_ports(const VulkanDevice& device, const Program& program,
                                                    const std::vector<Port>& ports, MemoryKind staging);
 

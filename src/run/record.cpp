@@ -30,7 +30,7 @@ RecordingSize size_of(const Program& program, std::span<const std::shared_ptr<co
   return size;
 }
 
-std::vector<BufferRange> bound_ranges(const ProgramMemory& memory, const Dispatch& dispatch) {
+std::vector<BufferRange> bound_ranges(const RunMemory& memory, const Dispatch& dispatch) {
   std::vector<BufferRange> ranges;
   for (const Binding& binding : dispatch.bindings) {
     const BufferRange& segment = memory.segment(binding.segment);
@@ -43,7 +43,7 @@ std::vector<BufferRange> bound_ranges(const ProgramMemory& memory, const Dispatc
   return ranges;
 }
 
-void record_inputs(Recording& recording, const ProgramMemory& memory) {
+void record_inputs(Recording& recording, const RunMemory& memory) {
   bool any = false;
   for (const PortMemory& port : memory.inputs()) {
     if (!port.copied()) continue;
@@ -53,7 +53,7 @@ void record_inputs(Recording& recording, const ProgramMemory& memory) {
   if (any) recording.barrier(Stage::transfer, Stage::compute | Stage::transfer);
 }
 
-void record_outputs(Recording& recording, const ProgramMemory& memory) {
+void record_outputs(Recording& recording, const RunMemory& memory) {
   const bool any = std::ranges::any_of(memory.outputs(), &PortMemory::copied);
   recording.barrier(Stage::compute, any ? Stage::host | Stage::transfer : Stage::host);
   if (!any) return;
@@ -80,9 +80,11 @@ std::vector<std::shared_ptr<const Pipeline>> make_pipelines(const VulkanDevice& 
   }
 }
 
-Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
+Recording record(const VulkanDevice& device, const Program& program, const RunMemory& memory,
                  std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing, Ports ports) {
   Recording recording(device, size_of(program, pipelines, timing));
+  // The run before may still be under way, and its arena is this one's.
+  recording.barrier(Stage::compute | Stage::transfer, Stage::compute | Stage::transfer);
   if (timing == Timing::whole_run) recording.timestamp();
   if (ports == Ports::host) record_inputs(recording, memory);
   if (timing == Timing::each_dispatch) recording.timestamp();

@@ -25,7 +25,7 @@ enum class Ports : std::uint8_t {
 };
 
 /// Records one run of `program`.
-Recording record(const VulkanDevice& device, const Program& program, const ProgramMemory& memory,
+Recording record(const VulkanDevice& device, const Program& program, const RunMemory& memory,
                  std::span<const std::shared_ptr<const Pipeline>> pipelines, Timing timing, Ports ports);
 
 }  // namespace lapilli

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <set>
 
 #include "base/checked.h"
@@ -35,7 +34,7 @@ ResidentConstants::Key ResidentConstants::key_of(const Program& program, const C
           program.segments.at(constant.segment).size};
 }
 
-std::vector<BufferRange> ResidentConstants::make_resident(const Program& program) {
+ResidentConstants::Resident ResidentConstants::make_resident(const Program& program) {
   const std::scoped_lock lock(mutex_);
   std::vector<const Constant*> missing;
   std::set<Key> listed;
@@ -49,25 +48,38 @@ std::vector<BufferRange> ResidentConstants::make_resident(const Program& program
     if (size != 0 && !entries_.contains(key) && listed.insert(std::move(key)).second) missing.push_back(&constant);
   }
   if (!missing.empty()) upload_new(program, missing);
-  std::vector<BufferRange> ranges;
+  Resident resident;
+  std::set<std::shared_ptr<const Buffer>> blocks;
   for (const Constant& constant : program.constants) {
     const auto found = entries_.find(key_of(program, constant));
-    ranges.push_back(found == entries_.end() ? BufferRange{} : found->second.range);
+    resident.ranges.push_back(found == entries_.end() ? BufferRange{} : found->second.range);
+    if (found != entries_.end()) blocks.insert(found->second.block);
   }
-  return ranges;
+  resident.blocks.assign(blocks.begin(), blocks.end());
+  return resident;
+}
+
+void ResidentConstants::trim() {
+  const std::scoped_lock lock(mutex_);
+  std::map<const Buffer*, long> own_uses;
+  for (const auto& [key, entry] : entries_) ++own_uses[entry.block.get()];
+  std::set<const Buffer*> unused;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.block.use_count() == own_uses[entry.block.get()]) unused.insert(entry.block.get());
+  }
+  std::erase_if(entries_, [&](const auto& item) { return unused.contains(item.second.block.get()); });
 }
 
 void ResidentConstants::upload_new(const Program& program, const std::vector<const Constant*>& constants) {
   const std::uint64_t alignment = std::max<std::uint64_t>(device_.traits().storage_alignment, 256);
   const std::uint64_t limit = std::min(block_bytes, device_.traits().max_allocation);
-  std::vector<std::unique_ptr<Buffer>> blocks;
+  std::vector<std::shared_ptr<const Buffer>> blocks;  // of each upload
   std::vector<Upload> uploads;
-  std::size_t first_in_block = 0;
   std::uint64_t used = 0;
   const auto close_block = [&] {
-    blocks.push_back(std::make_unique<Buffer>(device_.allocate(used, MemoryKind::upload)));
-    for (std::size_t i = first_in_block; i < uploads.size(); ++i) uploads[i].to.buffer = blocks.back().get();
-    first_in_block = uploads.size();
+    const auto block = std::make_shared<const Buffer>(device_.allocate(used, MemoryKind::upload));
+    for (std::size_t i = blocks.size(); i < uploads.size(); ++i) uploads[i].to.buffer = block.get();
+    blocks.resize(uploads.size(), block);
     used = 0;
   };
   for (const Constant* constant : constants) {
@@ -85,15 +97,16 @@ void ResidentConstants::upload_new(const Program& program, const std::vector<con
   upload(device_, uploads);
   // Known only now that all is there: a failure above leaves no half-made entry.
   for (std::size_t i = 0; i < constants.size(); ++i) {
-    entries_.emplace(key_of(program, *constants[i]), Entry{constants[i]->source, uploads[i].to});
+    entries_.emplace(key_of(program, *constants[i]), Entry{constants[i]->source, uploads[i].to, blocks[i]});
   }
-  std::ranges::move(blocks, std::back_inserter(blocks_));
 }
 
 std::uint64_t ResidentConstants::bytes() const {
   const std::scoped_lock lock(mutex_);
+  std::set<const Buffer*> blocks;
+  for (const auto& [key, entry] : entries_) blocks.insert(entry.block.get());
   std::uint64_t total = 0;
-  for (const auto& block : blocks_) total += block->size();
+  for (const Buffer* block : blocks) total += block->size();
   return total;
 }
 

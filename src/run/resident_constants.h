@@ -14,7 +14,7 @@
 namespace lapilli {
 
 /// The packed constants of a model in device memory: each is uploaded once, at its first use, and shared by all
-/// Programs and threads until this is destroyed, which must be after all Executors that use it. Thread-safe.
+/// Programs and threads. Thread-safe.
 ///
 /// Constants are the same when source memory, element type and packing are. Their sources are kept alive.
 class ResidentConstants {
@@ -23,8 +23,15 @@ class ResidentConstants {
   ResidentConstants(const ResidentConstants&) = delete;
   ResidentConstants& operator=(const ResidentConstants&) = delete;
 
-  /// Where the constants of `program` are, in the order of Program::constants. One of no bytes has an empty range.
-  std::vector<BufferRange> make_resident(const Program& program);
+  struct Resident {
+    std::vector<BufferRange> ranges;                    ///< one a constant; empty for one of no bytes
+    std::vector<std::shared_ptr<const Buffer>> blocks;  ///< keep the ranges where they are
+  };
+  /// Where the constants of `program` are, in the order of Program::constants.
+  Resident make_resident(const Program& program);
+
+  /// Gives up the blocks that nobody keeps. Their constants are uploaded again when they are wanted again.
+  void trim();
 
   /// Device memory taken so far.
   [[nodiscard]] std::uint64_t bytes() const;
@@ -36,6 +43,7 @@ class ResidentConstants {
   struct Entry {
     Tensor source;
     BufferRange range;
+    std::shared_ptr<const Buffer> block;
   };
 
   static Key key_of(const Program& program, const Constant& constant);
@@ -43,7 +51,6 @@ class ResidentConstants {
 
   VulkanDevice device_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Buffer>> blocks_;  ///< entries point to them
   std::map<Key, Entry> entries_;
 };
 

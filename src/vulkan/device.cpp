@@ -46,6 +46,7 @@ void finish(DeviceState& state, const DeviceOptions& options) {
   const bool budget = std::ranges::contains(state.plan.extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   state.allocator = make_allocator(state.instance->get_instance_proc_addr(), state.instance->handle(),
                                    state.physical_device, state.device, budget);
+  state.ledger.set_budget(options.memory_budget);
   state.open_pipeline_cache(cache_folder(options));
 }
 
@@ -132,6 +133,16 @@ std::vector<std::shared_ptr<const Pipeline>> VulkanDevice::pipelines(std::span<c
   for (const PipelineSpec& spec : specs) result.push_back(pipeline(spec));
   state_->save_pipeline_cache();
   return result;
+}
+
+bool VulkanDevice::has_pipeline(const PipelineSpec& spec) const {
+  const std::scoped_lock lock(state_->pipelines_mutex);
+  return state_->pipelines.contains(spec);
+}
+
+MemoryUse VulkanDevice::memory() const {
+  const MemoryLedger& ledger = state_->ledger;
+  return {ledger.in_use(), ledger.peak(), reserved_bytes(state_->allocator), ledger.budget()};
 }
 
 bool VulkanDevice::validation() const noexcept { return state_->validation; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lapilli/device_options.h"
+#include "lapilli/memory_use.h"
 #include "program/device_traits.h"
 #include "program/program.h"
 #include "vulkan/buffer.h"
@@ -55,7 +56,8 @@ class VulkanDevice {
   /// What the user ought to be told about the choice, such as that a CPU driver was taken; often empty.
   [[nodiscard]] const std::string& notice() const noexcept;
 
-  /// Throws Error (limit_exceeded) past DeviceTraits::max_allocation and (out_of_memory) when there is no more.
+  /// Throws Error (limit_exceeded) past DeviceTraits::max_allocation and (out_of_memory) when there is no more, or past
+  /// DeviceOptions::memory_budget.
   [[nodiscard]] Buffer allocate(std::uint64_t bytes, MemoryKind kind) const;
 
   /// The compiled pipeline: made at the first call, shared afterwards.
@@ -64,6 +66,12 @@ class VulkanDevice {
   /// The same for many, compiled on all processors, in the order of `specs`. Saves the pipeline cache when any is
   /// new.
   [[nodiscard]] std::vector<std::shared_ptr<const Pipeline>> pipelines(std::span<const PipelineSpec> specs) const;
+
+  /// Whether it has been made already.
+  [[nodiscard]] bool has_pipeline(const PipelineSpec& spec) const;
+
+  /// Of all buffers of this device.
+  [[nodiscard]] MemoryUse memory() const;
 
   /// DeviceOptions::validation.
   [[nodiscard]] bool validation() const noexcept;

@@ -12,6 +12,7 @@
 #include "vulkan/hpp.h"
 #include "vulkan/instance.h"
 #include "vulkan/memory.h"
+#include "vulkan/memory_ledger.h"
 #include "vulkan/pipeline.h"
 #include "vulkan/pipeline_cache_file.h"
 
@@ -37,6 +38,7 @@ struct DeviceState {
   vk::raii::PhysicalDevice physical_device = nullptr;
   vk::raii::Device device = nullptr;
   Allocator allocator;
+  MemoryLedger ledger;
 
   vk::Queue queue;
   std::shared_ptr<std::mutex> queue_mutex =

@@ -3,6 +3,7 @@
 #define VMA_IMPLEMENTATION
 #include "vulkan/memory.h"
 
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -12,6 +13,8 @@
 
 namespace lapilli {
 namespace {
+
+constexpr std::uint64_t dedicated_bytes = std::uint64_t{1} << 20U;
 
 VmaAllocationCreateInfo allocation_info(const DevicePlan& plan, MemoryKind kind) {
   VmaAllocationCreateInfo info{};
@@ -62,6 +65,14 @@ Allocator make_allocator(PFN_vkGetInstanceProcAddr get_instance_proc_addr, const
   return Allocator(allocator);
 }
 
+std::uint64_t reserved_bytes(const Allocator& allocator) {
+  std::array<VmaBudget, VK_MAX_MEMORY_HEAPS> heaps{};
+  vmaGetHeapBudgets(allocator.get(), heaps.data());
+  std::uint64_t total = 0;
+  for (const VmaBudget& heap : heaps) total += heap.statistics.blockBytes;
+  return total;
+}
+
 Buffer::Buffer(std::shared_ptr<DeviceState> device, std::uint64_t size, MemoryKind kind)
     : device_(std::move(device)), size_(size) {
   const DevicePlan& plan = device_->plan;
@@ -75,11 +86,15 @@ Buffer::Buffer(std::shared_ptr<DeviceState> device, std::uint64_t size, MemoryKi
   buffer_info.size = size;
   buffer_info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
                       VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  const VmaAllocationCreateInfo info = allocation_info(plan, kind);
+  VmaAllocationCreateInfo info = allocation_info(plan, kind);
+  // Large buffers have memory of their own, so that it goes back to the system with them.
+  if (size >= dedicated_bytes) info.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
+  device_->ledger.take(size);
   VmaAllocationInfo allocated{};
   const auto result = static_cast<vk::Result>(
       vmaCreateBuffer(device_->allocator.get(), &buffer_info, &info, &buffer_, &allocation_, &allocated));
   if (result != vk::Result::eSuccess) {
+    device_->ledger.give_back(size);
     const bool memory =
         error_code_of(result) == ErrorCode::out_of_memory || result == vk::Result::eErrorFeatureNotPresent;
     fail(memory ? ErrorCode::out_of_memory : error_code_of(result), "{} of memory cannot be had on {} ({})",
@@ -110,7 +125,9 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 Buffer::~Buffer() { release(); }
 
 void Buffer::release() noexcept {
-  if (buffer_ != nullptr) vmaDestroyBuffer(device_->allocator.get(), buffer_, allocation_);
+  if (buffer_ == nullptr) return;
+  vmaDestroyBuffer(device_->allocator.get(), buffer_, allocation_);
+  device_->ledger.give_back(size_);
 }
 
 void Buffer::flush(std::uint64_t offset, std::uint64_t size) const {

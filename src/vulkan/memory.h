@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "vulkan/hpp.h"
@@ -18,5 +19,8 @@ using Allocator = std::unique_ptr<VmaAllocator_T, AllocatorDeleter>;
 Allocator make_allocator(PFN_vkGetInstanceProcAddr get_instance_proc_addr, const vk::raii::Instance& instance,
                          const vk::raii::PhysicalDevice& physical_device, const vk::raii::Device& device,
                          bool memory_budget);
+
+/// What the allocator holds of the driver's memory, in use or not.
+std::uint64_t reserved_bytes(const Allocator& allocator);
 
 }  // namespace lapilli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -66,12 +67,18 @@ class Timeline {
   /// Waits for what was submitted.
   ~Timeline();
 
-  /// Starts the recording; none of those submitted earlier and not waited for may be the same.
-  /// Throws Error (device_lost).
-  void submit(const Recording& recording);
+  /// Starts the recording, after all that was submitted before; it must not be under way. Returns the number of this
+  /// submission, one more than that of the last. Throws Error (device_lost).
+  std::uint64_t submit(const Recording& recording);
 
-  /// Returns when all that was submitted is complete: polls for some tens of microseconds, since waking from a wait
-  /// takes about that long, and sleeps from then on. Throws Error (device_lost).
+  /// Whether submission `number`, and so every earlier one, is complete. Throws Error (device_lost).
+  [[nodiscard]] bool reached(std::uint64_t number);
+
+  /// Returns when it is complete or `limit` has passed, and whether it is complete: polls for some tens of
+  /// microseconds, since waking from a wait takes about that long, and sleeps from then on. Throws Error (device_lost).
+  bool wait(std::uint64_t number, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max());
+
+  /// Returns when all that was submitted is complete.
   void wait();
 
  private:

@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <chrono>
-#include <limits>
 
 #include "vulkan/device_state.h"
 #include "vulkan/guard.h"
@@ -46,7 +46,7 @@ Timeline::~Timeline() {
   }
 }
 
-void Timeline::submit(const Recording& recording) {
+std::uint64_t Timeline::submit(const Recording& recording) {
   const std::uint64_t value = handles_->submitted + 1;
   const vk::SemaphoreSubmitInfo signal(*handles_->semaphore, value, vk::PipelineStageFlagBits2::eAllCommands);
   const vk::CommandBufferSubmitInfo commands(*recording.handles_->commands);
@@ -63,25 +63,31 @@ void Timeline::submit(const Recording& recording) {
         "vkQueueSubmit2");
   });
   handles_->submitted = value;
+  return value;
 }
 
-void Timeline::wait() {
-  if (handles_->complete == handles_->submitted) return;
-  guard("waiting for the device", [&] {
-    const vk::raii::Semaphore& semaphore = handles_->semaphore;
-    const auto end = std::chrono::steady_clock::now() + polling_time;
-    do {
-      if (semaphore.getCounterValue() >= handles_->submitted) {
-        handles_->complete = handles_->submitted;
-        return;
-      }
-    } while (std::chrono::steady_clock::now() < end);
-    const vk::SemaphoreWaitInfo info({}, *semaphore, handles_->submitted);
-    while (handles_->device->device.waitSemaphores(info, std::numeric_limits<std::uint64_t>::max()) !=
-           vk::Result::eSuccess) {
-    }
-    handles_->complete = handles_->submitted;
+bool Timeline::reached(std::uint64_t number) {
+  if (handles_->complete >= number) return true;
+  guard("asking the device how far it is", [&] { handles_->complete = handles_->semaphore.getCounterValue(); });
+  return handles_->complete >= number;
+}
+
+bool Timeline::wait(std::uint64_t number, std::chrono::nanoseconds limit) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto polling = std::min<std::chrono::nanoseconds>(polling_time, limit);
+  do {
+    if (reached(number)) return true;
+  } while (std::chrono::steady_clock::now() - start < polling);
+  if (limit <= polling) return false;
+  return guard("waiting for the device", [&] {
+    const vk::SemaphoreWaitInfo info({}, *handles_->semaphore, number);
+    const auto rest = static_cast<std::uint64_t>((limit - polling).count());
+    if (handles_->device->device.waitSemaphores(info, rest) != vk::Result::eSuccess) return false;
+    handles_->complete = std::max(handles_->complete, number);
+    return true;
   });
 }
+
+void Timeline::wait() { wait(handles_->submitted); }
 
 }  // namespace lapilli

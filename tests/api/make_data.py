@@ -20,8 +20,24 @@ nodes = [
     helper.make_node("Relu", ["less"], ["y"], name="clip"),
 ]
 constants = [numpy_helper.from_array(np.array([value], np.float32), name) for name, value in (("two", 2), ("one", 1))]
-graph = helper.make_graph(nodes, "rows", [tensor("left", ["rows", 3]), tensor("right", ["others", 3])],
-                          [tensor("y", ["either", 3])], constants)
-model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="make_data")
-onnx.checker.check_model(model)
-onnx.save(model, Path(sys.argv[1]) / "rows.onnx")
+
+
+def save(name, nodes, inputs, outputs, constants):
+    graph = helper.make_graph(nodes, name, inputs, outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="make_data")
+    onnx.checker.check_model(model)
+    onnx.save(model, Path(sys.argv[1]) / f"{name}.onnx")
+
+
+save("rows", nodes, [tensor("left", ["rows", 3]), tensor("right", ["others", 3])], [tensor("y", ["either", 3])], constants)
+
+# y = relu(x A) B, where A[i][j] = (i + 2 j) % 5 - 2 and B[i][j] = (3 i + j) % 7 - 3
+row, column = np.indices((16, 16))
+weights = {"A": (row + 2 * column) % 5 - 2, "B": (3 * row + column) % 7 - 3}
+nodes = [
+    helper.make_node("MatMul", ["x", "A"], ["product"], name="first"),
+    helper.make_node("Relu", ["product"], ["hidden"], name="clip"),
+    helper.make_node("MatMul", ["hidden", "B"], ["y"], name="second"),
+]
+constants = [numpy_helper.from_array(values.astype(np.float32), name) for name, values in weights.items()]
+save("layers", nodes, [tensor("x", ["batch", 16])], [tensor("y", ["batch", 16])], constants)

@@ -3,23 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "api/test_models.h"
 #include "lapilli/error.h"
 
 namespace lapilli {
 namespace {
 
-const char* const rows_model = API_TEST_DATA "/rows.onnx";
-
-Device open_device() {
-  const char* chosen = std::getenv("LAPILLI_TEST_DEVICE");
-  DeviceOptions options;
-  options.selector = chosen != nullptr ? chosen : "llvmpipe";
-  options.validation = true;
-  options.pipeline_cache = false;
-  return Device::open(options);
-}
+using testing::open_device;
+using testing::rows_model;
 
 Tensor counted(std::int64_t rows, float first) {
   Tensor tensor = Tensor::allocate(DType::float32, {rows, 3});

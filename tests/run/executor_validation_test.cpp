@@ -46,7 +46,8 @@ TEST(Validation, HearsAMissingBarrier) {
   const auto constants = std::make_shared<ResidentConstants>(device);
   const Program program = scale_add_program(device.traits(), weights, false);
   const auto pipelines = make_pipelines(device, program);
-  const ProgramMemory memory(device, *constants, program);
+  const ProgramMemory shared(device, *constants, program);
+  const RunMemory memory(device, program, shared);
   const Recording recording = record(device, program, memory, pipelines, Timing::whole_run, Ports::host);
   const std::string messages = join(device.validation_messages(), "\n");
   EXPECT_NE(messages.find("READ_AFTER_WRITE"), std::string::npos) << messages;

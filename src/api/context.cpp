@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <list>
+#include <utility>
+
+#include "api/model_state.h"
+#include "base/failure.h"
+#include "lapilli/model.h"
+
+namespace lapilli {
+namespace {
+
+bool has_ports_of(const Program& program, std::span<const Tensor> inputs) {
+  return std::ranges::equal(inputs, program.inputs, [](const Tensor& tensor, const Port& port) {
+    return tensor.dtype() == port.dtype && tensor.shape() == port.shape;
+  });
+}
+
+}  // namespace
+
+Run::Run(std::shared_ptr<Executor> executor, std::uint64_t ticket) : executor_(std::move(executor)), ticket_(ticket) {}
+Run::Run(std::vector<Tensor> results) : results_(std::move(results)) {}
+Run::Run(Run&& other) noexcept = default;
+
+Run& Run::operator=(Run&& other) noexcept {
+  std::swap(executor_, other.executor_);
+  std::swap(ticket_, other.ticket_);
+  std::swap(results_, other.results_);
+  return *this;
+}
+
+Run::~Run() {
+  if (executor_ != nullptr) executor_->drop(ticket_);
+}
+
+bool Run::done() const { return executor_ == nullptr || executor_->done(ticket_); }
+
+bool Run::wait_for(std::chrono::nanoseconds limit) const {
+  return executor_ == nullptr || executor_->wait(ticket_, limit);
+}
+
+void Run::wait() const { wait_for(std::chrono::nanoseconds::max()); }
+
+std::vector<Tensor> Run::results() {
+  if (executor_ == nullptr) return std::move(results_);
+  std::vector<Tensor> outputs(executor_->program().outputs.size());
+  results(outputs);
+  return outputs;
+}
+
+void Run::results(std::span<Tensor> outputs) {
+  if (executor_ != nullptr) {
+    executor_->read(ticket_, outputs);
+    executor_ = nullptr;
+    return;
+  }
+  if (outputs.size() != results_.size()) {
+    fail(ErrorCode::invalid_argument, "the run has {} results, but {} are asked for", results_.size(), outputs.size());
+  }
+  std::ranges::move(std::exchange(results_, {}), outputs.begin());
+}
+
+struct Context::State {
+  explicit State(Model owner) : model(std::move(owner)) {}
+
+  struct Entry {
+    SymbolValues sizes;  // those that matter to its structure
+    std::shared_ptr<Executor> executor;
+  };
+
+  /// None when the model is no single Program.
+  std::shared_ptr<Executor> executor_for(std::span<const Tensor> inputs) {
+    const Model::State& state = *model.state_;
+    if (state.in_parts) return nullptr;
+    // The usual run is like the one before it.
+    if (!entries.empty() && !state.network.elements_say_sizes() &&
+        has_ports_of(entries.front().executor->program(), inputs)) {
+      return entries.front().executor;
+    }
+    return executor_for(state.network.sizes_of(inputs));
+  }
+
+  std::shared_ptr<Executor> executor_for(const SymbolValues& sizes) {
+    const auto found =
+        std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::includes(sizes, entry.sizes); });
+    if (found != entries.end()) {
+      entries.splice(entries.begin(), entries, found);
+      return entries.front().executor;
+    }
+    std::optional<PlannedProgram> planned = model.state_->plan_for(sizes);
+    if (!planned) return nullptr;
+    auto program = std::make_shared<const Program>(std::move(planned->instantiated.program));
+    constexpr std::size_t most_entries = 4;
+    if (entries.size() == most_entries) entries.pop_back();
+    entries.push_front({std::move(planned->sizes), make_executor(program)});
+    return entries.front().executor;
+  }
+
+  // Where memory is short, the plans that were used least lately go first.
+  std::shared_ptr<Executor> make_executor(const std::shared_ptr<const Program>& program) {
+    const Model::State& state = *model.state_;
+    while (true) {
+      try {
+        return std::make_shared<Executor>(state.device.implementation(), state.constants, program);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory || entries.empty()) throw;
+        entries.pop_back();
+        if (entries.empty()) state.constants->trim();
+      }
+    }
+  }
+
+  std::vector<Value> run_in_parts(std::span<const Value> inputs) {
+    const Model::State& state = *model.state_;
+    if (!flow) {
+      flow =
+          std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
+    }
+    return flow->run({inputs.begin(), inputs.end()});
+  }
+
+  std::vector<Tensor> run_in_parts(std::span<const Tensor> inputs) {
+    const std::vector<Value> values(inputs.begin(), inputs.end());
+    model.state_->network.check_inputs(values);
+    std::vector<Tensor> outputs;
+    for (const Value& value : run_in_parts(values)) outputs.push_back(value.tensor());
+    return outputs;
+  }
+
+  Executor& latest() {
+    if (model.state_->in_parts) fail_in_parts();
+    if (entries.empty()) fail(ErrorCode::invalid_argument, "run the model once before");
+    return *entries.front().executor;
+  }
+
+  Model model;
+  std::list<Entry> entries;  // the latest first
+  std::unique_ptr<Flow> flow;
+};
+
+Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+Context::~Context() = default;
+
+Run Context::submit(std::span<const Tensor> inputs) {
+  std::shared_ptr<Executor> executor = state_->executor_for(inputs);
+  if (executor == nullptr) return Run(state_->run_in_parts(inputs));
+  const Executor::Ticket ticket = executor->submit(inputs);
+  return {std::move(executor), ticket};
+}
+
+std::vector<Tensor> Context::run(std::span<const Tensor> inputs) { return submit(inputs).results(); }
+
+void Context::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) { submit(inputs).results(outputs); }
+
+std::vector<Value> Context::run(std::span<const Value> inputs) {
+  const Model::State& model = *state_->model.state_;
+  model.network.check_inputs(inputs);
+  // What takes or gives anything but tensors is run in parts.
+  if (model.in_parts) return state_->run_in_parts(inputs);
+  std::vector<Tensor> tensors;
+  for (const Value& input : inputs) tensors.push_back(input.tensor());
+  std::vector<Tensor> results = run(tensors);
+  return {results.begin(), results.end()};
+}
+
+std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) {
+  std::vector<Tensor> ordered;
+  for (const PortDescription& port : state_->model.inputs()) {
+    const auto found = inputs.find(port.name);
+    if (found == inputs.end()) fail(ErrorCode::invalid_argument, "input '{}' is not given", port.name);
+    ordered.push_back(found->second);
+  }
+  for (const auto& [name, tensor] : inputs) {
+    if (!std::ranges::contains(state_->model.inputs(), name, &PortDescription::name)) {
+      fail(ErrorCode::invalid_argument, "the model has no input '{}'", name);
+    }
+  }
+  std::vector<Tensor> results = run(ordered);
+  std::map<std::string, Tensor> named;
+  const auto& names = state_->model.state_->network.output_names();
+  for (std::size_t i = 0; i < results.size(); ++i) named.emplace(names[i], std::move(results[i]));
+  return named;
+}
+
+void Context::prepare(const Sizes& sizes) {
+  const Model::State& model = *state_->model.state_;
+  if (!model.in_parts) (void)state_->executor_for(model.network.complete_sizes(sizes));
+}
+
+void Context::trim() {
+  state_->entries.clear();
+  state_->flow = nullptr;
+}
+
+Context::Memory Context::memory() const {
+  Memory memory;
+  const auto add = [&](const Executor& executor) {
+    ++memory.plans;
+    memory.bytes += executor.device_bytes();
+  };
+  for (const State::Entry& entry : state_->entries) add(*entry.executor);
+  if (state_->flow) state_->flow->for_each_executor(add);
+  return memory;
+}
+
+std::optional<std::uint64_t> Context::gpu_nanoseconds() const {
+  if (state_->model.state_->in_parts) return std::nullopt;
+  return state_->latest().gpu_nanoseconds();
+}
+
+std::vector<std::uint64_t> Context::repeat(std::size_t count) { return state_->latest().run_resident(count); }
+
+std::vector<Context::DispatchTime> Context::profile() {
+  Executor& executor = state_->latest();
+  const std::vector<std::uint64_t> times = executor.profile();
+  std::vector<DispatchTime> result;
+  for (const Step& step : executor.program().steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr || result.size() == times.size()) continue;
+    result.push_back({executor.program().origins[dispatch->origin],
+                      executor.program().pipelines[dispatch->pipeline].kernel, times[result.size()]});
+  }
+  return result;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "api/test_models.h"
+#include "lapilli/error.h"
+#include "lapilli/model.h"
+
+namespace lapilli {
+namespace {
+
+using testing::device_options;
+using testing::floats;
+using testing::layers_input;
+using testing::layers_model;
+using testing::layers_values;
+using testing::open_device;
+
+template <class Action>
+std::optional<std::string> error_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+TEST(Context, reads_results_of_one_run_while_the_next_ones_run) {
+  const Device device = open_device();
+  Context context(Model::load(layers_model, device));
+  std::vector<lapilli::Run> runs;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    const std::array<Tensor, 1> inputs{layers_input(3, i)};
+    runs.push_back(context.submit(inputs));
+  }
+  for (const std::int64_t i : {3, 0, 7, 1, 2, 6, 5, 4}) {
+    EXPECT_EQ(floats(runs[static_cast<std::size_t>(i)].results()[0]), layers_values(layers_input(3, i)).y) << i;
+    EXPECT_TRUE(runs[static_cast<std::size_t>(i)].done());
+  }
+  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+}
+
+TEST(Context, says_that_too_many_runs_are_under_way) {
+  Context context(Model::load(layers_model, open_device()));
+  const std::array<Tensor, 1> inputs{layers_input(1)};
+  std::vector<lapilli::Run> runs;
+  for (int i = 0; i < 8; ++i) runs.push_back(context.submit(inputs));
+  EXPECT_EQ(error_of([&] { (void)context.submit(inputs); }),
+            "8 runs are under way; read the results of one before another is submitted");
+  runs.pop_back();  // its results are not wanted any more
+  EXPECT_EQ(floats(context.run(inputs)[0]), layers_values(inputs[0]).y);
+}
+
+TEST(Context, results_outlive_context_and_model) {
+  const std::array<Tensor, 1> inputs{layers_input(2)};
+  std::optional<lapilli::Run> run;
+  {
+    Context context(Model::load(layers_model, open_device()));
+    run = context.submit(inputs);
+  }
+  while (!run->wait_for(std::chrono::milliseconds(1))) {
+  }
+  EXPECT_EQ(floats(run->results()[0]), layers_values(inputs[0]).y);
+}
+
+TEST(Context, writes_results_where_nobody_else_holds_them) {
+  Context context(Model::load(layers_model, open_device()));
+  std::array<Tensor, 1> inputs{layers_input(2, 1)}, outputs;
+  context.run(inputs, outputs);
+  const std::byte* const first = outputs[0].bytes().data();
+  const std::vector<float> expected = layers_values(inputs[0]).y;
+  EXPECT_EQ(floats(outputs[0]), expected);
+
+  inputs[0] = layers_input(2, 2);
+  context.run(inputs, outputs);
+  EXPECT_EQ(outputs[0].bytes().data(), first);
+  const Tensor held = outputs[0];
+  inputs[0] = layers_input(2, 1);
+  context.run(inputs, outputs);
+  EXPECT_NE(outputs[0].bytes().data(), first);
+  EXPECT_EQ(floats(held), layers_values(layers_input(2, 2)).y);
+  EXPECT_EQ(floats(outputs[0]), expected);
+
+  inputs[0] = layers_input(5, 4);
+  context.run(inputs, outputs);
+  EXPECT_EQ(outputs[0].shape(), (std::vector<std::int64_t>{5, 16}));
+  EXPECT_EQ(floats(outputs[0]), layers_values(inputs[0]).y);
+}
+
+TEST(Context, keeps_values_that_are_fused) {
+  const Device device = open_device();
+  ModelOptions options;
+  options.keep = {"hidden", "y", "product"};
+  const Model model = Model::load(layers_model, device, options);
+  ASSERT_EQ(model.outputs().size(), 3U);
+  EXPECT_EQ(model.outputs()[1].name, "hidden");
+  EXPECT_EQ(model.outputs()[1].shape, (std::vector<std::string>{"batch", "16"}));
+  Context context(model);
+  const std::map<std::string, Tensor> results = context.run({{"x", layers_input(3)}});
+  const auto expected = layers_values(layers_input(3));
+  EXPECT_EQ(floats(results.at("hidden")), expected.hidden);
+  EXPECT_EQ(floats(results.at("y")), expected.y);
+  std::vector<float> clipped = floats(results.at("product"));
+  EXPECT_TRUE(std::ranges::any_of(clipped, [](float value) { return value < 0; }));
+  for (float& value : clipped) value = std::max(value, 0.0F);
+  EXPECT_EQ(clipped, expected.hidden);
+  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+}
+
+TEST(Context, names_values_like_the_one_to_keep) {
+  ModelOptions options;
+  options.keep = {"hid"};
+  EXPECT_EQ(error_of([&] { (void)Model::load(layers_model, open_device(), options); }),
+            std::string(layers_model) + ": the graph has no value 'hid' to keep; there are hidden");
+}
+
+TEST(Context, prepares_sizes_before_they_run) {
+  const Device device = open_device();
+  const Model model = Model::load(layers_model, device);
+  EXPECT_GT(model.plan({{"batch", 4}}).new_pipelines, 0U);
+  Context context(model);
+  context.prepare({{"batch", 4}});
+  EXPECT_EQ(context.memory().plans, 1U);
+  const std::uint64_t prepared = device.memory().in_use;
+  EXPECT_EQ(model.plan({{"batch", 4}}).new_pipelines, 0U);
+  EXPECT_EQ(model.plan({{"batch", 5}}).new_pipelines, 0U);
+  const std::array<Tensor, 1> inputs{layers_input(4)};
+  EXPECT_EQ(floats(context.run(inputs)[0]), layers_values(inputs[0]).y);
+  EXPECT_EQ(device.memory().in_use, prepared);
+}
+
+}  // namespace
+}  // namespace lapilli

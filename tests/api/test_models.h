@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lapilli/device.h"
+#include "lapilli/tensor.h"
+
+namespace lapilli::testing {
+
+// make_data.py says what they compute.
+inline const char* const rows_model = API_TEST_DATA "/rows.onnx";
+inline const char* const layers_model = API_TEST_DATA "/layers.onnx";
+
+/// LAPILLI_TEST_DEVICE, or llvmpipe; validation on, no pipeline cache.
+DeviceOptions device_options();
+Device open_device();
+
+/// [rows, 16] of small whole numbers, others for each seed.
+Tensor layers_input(std::int64_t rows, std::int64_t seed = 0);
+struct LayersValues {
+  std::vector<float> hidden, y;
+};
+/// What layers.onnx computes; whole numbers, so that floats have them exactly.
+LayersValues layers_values(const Tensor& x);
+
+std::vector<float> floats(const Tensor& tensor);
+
+}  // namespace lapilli::testing

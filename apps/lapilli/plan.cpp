@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "command.h"
+#include "inputs.h"
 #include "json.h"
 #include "options.h"
 #include "terminal.h"
@@ -18,6 +19,7 @@ void print_json(const PlanSummary& plan, const PlanArguments& arguments, const s
   Json document{{"device", device},
                 {"precision", to_string(arguments.precision)},
                 {"sizes", to_json(plan.sizes)},
+                {"parts", plan.parts},
                 {"dispatches", plan.dispatches},
                 {"barriers", plan.barriers},
                 {"levels", plan.levels},
@@ -42,6 +44,9 @@ void print_text(const PlanSummary& plan, const PlanArguments& arguments, const s
                       Style::bold)
             << '\n';
   for (const auto& [name, size] : plan.sizes) line(one_line(name), std::to_string(size), "given by --size, else 1");
+  if (plan.parts != 1) {
+    line("parts", std::to_string(plan.parts), "with the host's work between them, in a run on made-up inputs");
+  }
   line("dispatches", std::to_string(plan.dispatches), "kernels that a run starts");
   line("barriers", std::to_string(plan.barriers), "waits between them");
   line("levels", std::to_string(plan.levels), "groups of dispatches that run side by side");
@@ -57,9 +62,17 @@ void print_text(const PlanSummary& plan, const PlanArguments& arguments, const s
   for (const std::string& step : plan.steps) std::cout << one_line(step) << '\n';
 }
 
+// What runs in parts is known once it has run, on inputs that are made up.
+PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
+  if (!model.runs_in_parts(arguments.sizes)) return model.plan(arguments.sizes);
+  Context context(model);
+  (void)run_once(context, complete_inputs({}, model, arguments.sizes, 0));
+  return context.last_plan();
+}
+
 int plan(const PlanArguments& arguments) {
   const Model model = load_model(arguments);
-  const PlanSummary summary = model.plan(arguments.sizes);
+  const PlanSummary summary = summary_of(model, arguments);
   if (arguments.json) {
     print_json(summary, arguments, model.device().name());
   } else {
@@ -83,8 +96,8 @@ Examples:
   lapilli plan model.onnx --size batch=32 --precision float16
   lapilli plan model.onnx --steps | less
 
-JSON: device, precision, sizes, dispatches, barriers, levels, pipelines, new_pipelines, arena_bytes, lower_bound_bytes, unshared_bytes,
-weight_bytes, structure_ms, plan_ms; steps with --steps)");
+JSON: device, precision, sizes, parts, dispatches, barriers, levels, pipelines, new_pipelines, arena_bytes,
+lower_bound_bytes, unshared_bytes, weight_bytes, structure_ms, plan_ms; steps with --steps)");
   command->callback([arguments, &action] { action = [arguments] { return plan(*arguments); }; });
 }
 

@@ -124,8 +124,9 @@ void add_run_command(CLI::App& program, Action& action) {
                  "Write the inputs too, as in:NAME and out:NAME, which `lapilli verify` takes")
       ->needs("--output");
   command
-      ->add_option("--keep", arguments->keep,
-                   "A value inside the model, by its name, that comes out too, whatever is fused around it; repeatable")
+      ->add_option(
+          "--keep", arguments->keep,
+          "A value inside the model, by its name, that comes out too, whatever is fused around it; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();

@@ -28,7 +28,8 @@ struct ModelOptions {
   bool optimise = true;                               ///< rewrite the graph before it is planned
   std::set<std::string, std::less<>> disabled_rules;  ///< rewrite rules to leave out, by name
   bool strict = false;                                ///< refuse a model of which the host would run a node
-  /// Values inside the model, by their names, that come out behind its own outputs, whatever would be fused around them.
+  /// Values inside the model, by their names, that come out behind its own outputs, whatever would be fused around
+  /// them.
   std::vector<std::string> keep;
   std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
 };
@@ -46,6 +47,7 @@ struct PortDescription {
 /// What a plan costs, for one set of sizes.
 struct PlanSummary {
   Sizes sizes;
+  std::size_t parts = 1;  ///< that a run goes through; a loop's count as often as it turns
   std::size_t dispatches = 0, barriers = 0, levels = 0, pipelines = 0;
   std::size_t new_pipelines = 0;  ///< of these, those that the device has not made yet
   std::uint64_t arena_bytes = 0;
@@ -96,6 +98,10 @@ class Model {
   /// Plans for these sizes without running. Named sizes that are not given are 1.
   [[nodiscard]] PlanSummary plan(const Sizes& sizes = {}) const;
 
+  /// Whether it is no single plan for these sizes: sizes depend on its data, or the host has a part in it. It is then
+  /// planned part by part while it runs.
+  [[nodiscard]] bool runs_in_parts(const Sizes& sizes = {}) const;
+
   /// Device memory that its weights take now. They are uploaded when a plan first needs them.
   [[nodiscard]] std::uint64_t weight_bytes() const;
   /// Gives up the plans that contexts could share later, and the weights that no context holds a plan for. What is
@@ -109,8 +115,8 @@ class Model {
   std::shared_ptr<State> state_;
 };
 
-/// A run under way, or its results. It keeps what it needs, whatever becomes of context and model. For the thread that
-/// has its context; one that is dropped ends by itself.
+/// A run under way, or its results. It keeps what it needs, whatever becomes of context and model. For the thread
+/// that has its context; one that is dropped ends by itself.
 class Run {
  public:
   Run(Run&& other) noexcept;
@@ -151,8 +157,8 @@ class Context {
   /// from the shapes. Throws Error (invalid_argument) that names the input and what is wrong with its type or shape.
   std::vector<Tensor> run(std::span<const Tensor> inputs);
   /// The same into `outputs`, one each. One that has the right type and shape, and elements that no other handle
-  /// shares, keeps its memory; the others, such as undefined ones, are replaced. When all keep theirs and the sizes are
-  /// those of the run before, nothing is allocated.
+  /// shares, keeps its memory; the others, such as undefined ones, are replaced. When all keep theirs and the sizes
+  /// are those of the run before, nothing is allocated.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
   /// Starts a run and returns; results of one can be read while the next ones run. At most 8 are under way at once.
   /// A model that runs in parts (its sizes depend on data, or the host has a part in it) is done when this returns.
@@ -174,11 +180,15 @@ class Context {
   };
   [[nodiscard]] Memory memory() const;
 
-  /// Time on the device of the last run in nanoseconds; nothing where the device has no clock and for a
-  /// model that runs in parts.
+  /// What the last run did. For a model that runs in parts, dispatches, barriers and levels of all of them, and the
+  /// memory of each different part once.
+  [[nodiscard]] PlanSummary last_plan() const;
+
+  /// Time on the device of the last run in nanoseconds, the sum of its parts; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
-  /// Runs again `count` times with the last run's inputs already on the device: nanoseconds of each.
+  /// Runs again `count` times with the last run's inputs, which are on the device already unless the model runs in
+  /// parts: nanoseconds of each on the device, or on the host's clock where that has none.
   std::vector<std::uint64_t> repeat(std::size_t count);
 
   /// One more run with each dispatch alone: nanoseconds and origin of each.

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <list>
+#include <set>
 #include <utility>
 
 #include "api/model_state.h"
@@ -15,9 +17,39 @@ bool has_ports_of(const Program& program, std::span<const Tensor> inputs) {
   });
 }
 
+// What a run in parts did.
+struct PartsSummary {
+  std::vector<Value> inputs;
+  PlanSummary plan;
+  std::optional<std::uint64_t> nanoseconds;
+  std::set<const Program*> programs;
+
+  PartsSummary() { plan.parts = 0; }
+
+  void add(const Flow::PartRun& part) {
+    const bool is_new = programs.insert(&part.executor.program()).second;
+    add_to(plan, part.report, part.executor.program(), is_new);
+    if (is_new) plan.plan_ms += part.plan_ms;
+    if (const auto time = part.executor.gpu_nanoseconds()) nanoseconds = nanoseconds.value_or(0) + *time;
+  }
+};
+
+void add_times(Executor& executor, std::vector<Context::DispatchTime>& result) {
+  const std::vector<std::uint64_t> times = executor.profile();
+  const Program& program = executor.program();
+  std::size_t next = 0;
+  for (const Step& step : program.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr || next == times.size()) continue;
+    result.push_back(
+        {program.origins[dispatch->origin], program.pipelines[dispatch->pipeline].kernel, times[next++]});
+  }
+}
+
 }  // namespace
 
-Run::Run(std::shared_ptr<Executor> executor, std::uint64_t ticket) : executor_(std::move(executor)), ticket_(ticket) {}
+Run::Run(std::shared_ptr<Executor> executor, std::uint64_t ticket)
+    : executor_(std::move(executor)), ticket_(ticket) {}
 Run::Run(std::vector<Tensor> results) : results_(std::move(results)) {}
 Run::Run(Run&& other) noexcept = default;
 
@@ -54,7 +86,8 @@ void Run::results(std::span<Tensor> outputs) {
     return;
   }
   if (outputs.size() != results_.size()) {
-    fail(ErrorCode::invalid_argument, "the run has {} results, but {} are asked for", results_.size(), outputs.size());
+    fail(ErrorCode::invalid_argument, "the run has {} results, but {} are asked for", results_.size(),
+         outputs.size());
   }
   std::ranges::move(std::exchange(results_, {}), outputs.begin());
 }
@@ -64,6 +97,8 @@ struct Context::State {
 
   struct Entry {
     SymbolValues sizes;  // those that matter to its structure
+    PlanReport report;
+    double structure_ms = 0, plan_ms = 0;
     std::shared_ptr<Executor> executor;
   };
 
@@ -91,7 +126,8 @@ struct Context::State {
     auto program = std::make_shared<const Program>(std::move(planned->instantiated.program));
     constexpr std::size_t most_entries = 4;
     if (entries.size() == most_entries) entries.pop_back();
-    entries.push_front({std::move(planned->sizes), make_executor(program)});
+    entries.push_front({std::move(planned->sizes), planned->instantiated.report, planned->structure_ms,
+                        planned->plan_ms, make_executor(program)});
     return entries.front().executor;
   }
 
@@ -115,7 +151,9 @@ struct Context::State {
       flow =
           std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
     }
-    return flow->run({inputs.begin(), inputs.end()});
+    PartsSummary& summary = last_in_parts.emplace();
+    summary.inputs.assign(inputs.begin(), inputs.end());
+    return flow->run(summary.inputs, [&](const Flow::PartRun& part) { summary.add(part); });
   }
 
   std::vector<Tensor> run_in_parts(std::span<const Tensor> inputs) {
@@ -126,15 +164,15 @@ struct Context::State {
     return outputs;
   }
 
-  Executor& latest() {
-    if (model.state_->in_parts) fail_in_parts();
+  Entry& latest() {
     if (entries.empty()) fail(ErrorCode::invalid_argument, "run the model once before");
-    return *entries.front().executor;
+    return entries.front();
   }
 
   Model model;
   std::list<Entry> entries;  // the latest first
   std::unique_ptr<Flow> flow;
+  std::optional<PartsSummary> last_in_parts;  // where the last run went through parts
 };
 
 Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
@@ -145,6 +183,7 @@ Context::~Context() = default;
 Run Context::submit(std::span<const Tensor> inputs) {
   std::shared_ptr<Executor> executor = state_->executor_for(inputs);
   if (executor == nullptr) return Run(state_->run_in_parts(inputs));
+  state_->last_in_parts = std::nullopt;
   const Executor::Ticket ticket = executor->submit(inputs);
   return {std::move(executor), ticket};
 }
@@ -191,6 +230,7 @@ void Context::prepare(const Sizes& sizes) {
 void Context::trim() {
   state_->entries.clear();
   state_->flow = nullptr;
+  state_->last_in_parts = std::nullopt;
 }
 
 Context::Memory Context::memory() const {
@@ -200,27 +240,49 @@ Context::Memory Context::memory() const {
     memory.bytes += executor.device_bytes();
   };
   for (const State::Entry& entry : state_->entries) add(*entry.executor);
-  if (state_->flow) state_->flow->for_each_executor(add);
+  if (state_->flow != nullptr) state_->flow->for_each_executor(add);
   return memory;
 }
 
-std::optional<std::uint64_t> Context::gpu_nanoseconds() const {
-  if (state_->model.state_->in_parts) return std::nullopt;
-  return state_->latest().gpu_nanoseconds();
+PlanSummary Context::last_plan() const {
+  if (state_->last_in_parts) return state_->last_in_parts->plan;
+  const State::Entry& entry = state_->latest();
+  PlanSummary summary;
+  summary.parts = 0;
+  summary.sizes = entry.sizes;
+  add_to(summary, entry.report, entry.executor->program(), true);
+  summary.structure_ms = entry.structure_ms;
+  summary.plan_ms = entry.plan_ms;
+  return summary;
 }
 
-std::vector<std::uint64_t> Context::repeat(std::size_t count) { return state_->latest().run_resident(count); }
+std::optional<std::uint64_t> Context::gpu_nanoseconds() const {
+  if (state_->last_in_parts) return state_->last_in_parts->nanoseconds;
+  return state_->latest().executor->gpu_nanoseconds();
+}
+
+std::vector<std::uint64_t> Context::repeat(std::size_t count) {
+  if (!state_->last_in_parts) return state_->latest().executor->run_resident(count);
+  std::vector<std::uint64_t> times;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::vector<Value> inputs = state_->last_in_parts->inputs;
+    const auto start = std::chrono::steady_clock::now();
+    (void)state_->run_in_parts(inputs);
+    const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - start;
+    times.push_back(state_->last_in_parts->nanoseconds.value_or(static_cast<std::uint64_t>(elapsed.count())));
+  }
+  return times;
+}
 
 std::vector<Context::DispatchTime> Context::profile() {
-  Executor& executor = state_->latest();
-  const std::vector<std::uint64_t> times = executor.profile();
   std::vector<DispatchTime> result;
-  for (const Step& step : executor.program().steps) {
-    const auto* dispatch = std::get_if<Dispatch>(&step);
-    if (dispatch == nullptr || result.size() == times.size()) continue;
-    result.push_back({executor.program().origins[dispatch->origin],
-                      executor.program().pipelines[dispatch->pipeline].kernel, times[result.size()]});
+  if (!state_->last_in_parts) {
+    add_times(*state_->latest().executor, result);
+    return result;
   }
+  // The values of a part are there when it has just run.
+  (void)state_->flow->run(state_->last_in_parts->inputs,
+                          [&](const Flow::PartRun& part) { add_times(part.executor, result); });
   return result;
 }
 

@@ -37,6 +37,20 @@ void fail_in_parts() {
        "by part while it runs");
 }
 
+void add_to(PlanSummary& summary, const PlanReport& report, const Program& program, bool new_program) {
+  ++summary.parts;
+  summary.dispatches += report.dispatches;
+  summary.barriers += report.barriers;
+  summary.levels += report.levels;
+  for (std::string& line : step_lines(program)) summary.steps.push_back(std::move(line));
+  if (!new_program) return;
+  summary.pipelines += report.pipelines;
+  summary.arena_bytes += report.arena_bytes;
+  summary.lower_bound_bytes += report.lower_bound_bytes;
+  summary.unshared_bytes += report.unshared_bytes;
+  summary.weight_bytes += report.weight_bytes;
+}
+
 Model::State::State(const std::filesystem::path& path, Device opened, ModelOptions wanted)
     : network(path, wanted.keep),
       device(std::move(opened)),
@@ -108,24 +122,23 @@ PlanSummary Model::plan(const Sizes& sizes) const {
   const SymbolValues complete = state_->network.complete_sizes(sizes);
   const std::optional<PlannedProgram> planned = state_->plan_for(complete);
   if (!planned) fail_in_parts();
-  const PlanReport& report = planned->instantiated.report;
   PlanSummary summary;
   summary.sizes = complete;
-  summary.dispatches = report.dispatches;
-  summary.barriers = report.barriers;
-  summary.levels = report.levels;
-  summary.pipelines = report.pipelines;
-  for (const PipelineSpec& spec : planned->instantiated.program.pipelines) {
+  summary.parts = 0;
+  const Program& program = planned->instantiated.program;
+  add_to(summary, planned->instantiated.report, program, true);
+  for (const PipelineSpec& spec : program.pipelines) {
     if (!state_->device.implementation().has_pipeline(spec)) ++summary.new_pipelines;
   }
-  summary.arena_bytes = report.arena_bytes;
-  summary.lower_bound_bytes = report.lower_bound_bytes;
-  summary.unshared_bytes = report.unshared_bytes;
-  summary.weight_bytes = report.weight_bytes;
   summary.structure_ms = planned->structure_ms;
   summary.plan_ms = planned->plan_ms;
-  summary.steps = step_lines(planned->instantiated.program);
   return summary;
+}
+
+bool Model::runs_in_parts(const Sizes& sizes) const {
+  if (state_->in_parts) return true;
+  double unused = 0;
+  return state_->structure_for(state_->network.complete_sizes(sizes), unused) == nullptr;
 }
 
 std::uint64_t Model::weight_bytes() const { return state_->constants->bytes(); }

@@ -31,6 +31,9 @@ std::vector<PortDescription> declared_outputs(const Network& network);
 /// For what needs a single Program. Throws Error (unsupported).
 [[noreturn]] void fail_in_parts();
 
+/// Adds a Program that a run goes through; its memory and pipelines count where it is new to the summary.
+void add_to(PlanSummary& summary, const PlanReport& report, const Program& program, bool new_program);
+
 /// What the contexts of a model share.
 struct Model::State {
   State(const std::filesystem::path& path, Device opened, ModelOptions wanted);

@@ -1,6 +1,7 @@
 #include "flow/flow.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/failure.h"
@@ -34,7 +35,8 @@ KnownValue known_output(const SymbolicPort& port, std::shared_ptr<const DeviceTe
 
 }  // namespace
 
-std::vector<Value> Flow::run(std::vector<Value> inputs) {
+std::vector<Value> Flow::run(std::vector<Value> inputs, Observer observe) {
+  observe_ = std::move(observe);
   return run_graph(model_.graph, nullptr, std::move(inputs));
 }
 
@@ -70,7 +72,7 @@ std::size_t Flow::run_part(Scope& scope, std::size_t first) {
   const PartPlans::Planned planned = plans_->plan_for(scope, first);
   const PartPlan& plan = *planned.plan;
   if (plan.end == first) return first;
-  Executor& executor = executor_for(planned);
+  const Prepared& prepared = prepared_for(planned);
   std::vector<Executor::Input> inputs;
   for (const std::string& name : plan.inputs) {
     const KnownValue& known = *scope.find(name);
@@ -80,7 +82,8 @@ std::size_t Flow::run_part(Scope& scope, std::size_t first) {
       inputs.emplace_back(known.value().tensor().bytes());
     }
   }
-  std::vector<std::shared_ptr<const DeviceTensor>> outputs = executor.run_on_device(inputs);
+  std::vector<std::shared_ptr<const DeviceTensor>> outputs = prepared.executor->run_on_device(inputs);
+  if (observe_) observe_({*prepared.executor, prepared.report, prepared.plan_ms});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     scope.set(plan.outputs[i], known_output(plan.structure.outputs[i], std::move(outputs[i])));
   }
@@ -112,20 +115,23 @@ void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
   }
 }
 
-Executor& Flow::executor_for(const PartPlans::Planned& planned) {
+Flow::Prepared& Flow::prepared_for(const PartPlans::Planned& planned) {
   SymbolValues sizes = relevant_sizes(planned.plan->structure, planned.sizes);
   const auto found = std::ranges::find_if(
       prepared_, [&](const Prepared& prepared) { return prepared.plan == planned.plan && prepared.sizes == sizes; });
   if (found != prepared_.end()) {
     prepared_.splice(prepared_.begin(), prepared_, found);
-    return *prepared_.front().executor;
+    return prepared_.front();
   }
-  auto program = std::make_shared<const Program>(
-      std::move(instantiate(planned.plan->structure, planned.sizes, device_.traits()).program));
+  const auto start = std::chrono::steady_clock::now();
+  InstantiatedProgram instantiated = instantiate(planned.plan->structure, planned.sizes, device_.traits());
+  const std::chrono::duration<double, std::milli> plan_time = std::chrono::steady_clock::now() - start;
+  auto program = std::make_shared<const Program>(std::move(instantiated.program));
   constexpr std::size_t most_prepared = 32;
   if (prepared_.size() == most_prepared) prepared_.pop_back();
-  prepared_.push_front({planned.plan, std::move(sizes), make_executor(program)});
-  return *prepared_.front().executor;
+  prepared_.push_front(
+      {planned.plan, std::move(sizes), instantiated.report, plan_time.count(), make_executor(program)});
+  return prepared_.front();
 }
 
 // Where memory is short, the parts that were run least lately go first.

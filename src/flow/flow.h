@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 #include "flow/host_call.h"
 #include "flow/part_plan.h"
 #include "import/onnx/model.h"
+#include "plan/instantiate.h"
 #include "run/executor.h"
 
 namespace lapilli {
@@ -25,7 +27,14 @@ class Flow {
 
   /// Inputs in the order of the model's inputs that have no initializer; results in the order of its outputs. Throws
   /// Error that names the node.
-  std::vector<Value> run(std::vector<Value> inputs);
+  /// `observe`, where there is one, is told of each part once it has run.
+  struct PartRun {
+    Executor& executor;
+    const PlanReport& report;
+    double plan_ms = 0;
+  };
+  using Observer = std::function<void(const PartRun&)>;
+  std::vector<Value> run(std::vector<Value> inputs, Observer observe = {});
 
   /// The Executors of its parts that it keeps.
   template <class Function>
@@ -37,6 +46,8 @@ class Flow {
   struct Prepared {
     std::shared_ptr<const PartPlan> plan;
     SymbolValues sizes;
+    PlanReport report;
+    double plan_ms = 0;
     std::unique_ptr<Executor> executor;
   };
 
@@ -44,7 +55,7 @@ class Flow {
   /// Returns the node to go on with.
   std::size_t run_part(Scope& scope, std::size_t first);
   void run_on_host(Scope& scope, const onnx::Node& node);
-  Executor& executor_for(const PartPlans::Planned& planned);
+  Prepared& prepared_for(const PartPlans::Planned& planned);
   std::unique_ptr<Executor> make_executor(const std::shared_ptr<const Program>& program);
 
   const onnx::Model& model_;
@@ -52,6 +63,7 @@ class Flow {
   std::shared_ptr<ResidentConstants> constants_;
   std::shared_ptr<PartPlans> plans_;
   std::list<Prepared> prepared_;  // the latest first
+  Observer observe_;              // of the run that goes on
 };
 
 }  // namespace lapilli

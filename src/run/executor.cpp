@@ -102,7 +102,8 @@ std::size_t Executor::free_berth() {
 std::size_t Executor::berth_of(Ticket ticket) const {
   const auto found =
       std::ranges::find_if(berths_, [&](const Berth& berth) { return berth.taken && berth.ticket == ticket; });
-  if (found == berths_.end()) fail(ErrorCode::invalid_argument, "the results of this run were read or dropped before");
+  if (found == berths_.end())
+    fail(ErrorCode::invalid_argument, "the results of this run were read or dropped before");
   return static_cast<std::size_t>(found - berths_.begin());
 }
 
@@ -145,6 +146,7 @@ Executor::Ticket Executor::start(Berth& berth) {
 
 const Executor::Berth& Executor::finish(Ticket ticket) {
   last_read_ = berth_of(ticket);
+  last_was_bare_ = false;
   Berth& berth = berths_[last_read_];
   berth.taken = false;
   timeline_.wait(ticket);
@@ -237,17 +239,20 @@ std::vector<std::shared_ptr<const DeviceTensor>> Executor::run_on_device(std::sp
   timeline_.submit(*bare_);
   timeline_.submit(copies_out);
   timeline_.wait();
+  last_was_bare_ = true;
   return outputs;
 }
 
 std::optional<std::uint64_t> Executor::gpu_nanoseconds() const {
-  const std::vector<std::uint64_t> times = berths_[last_read_].recording.timestamps();
+  const std::vector<std::uint64_t> times =
+      last_was_bare_ ? bare_->timestamps() : berths_[last_read_].recording.timestamps();
   return times.size() == 2 ? std::optional(times[1]) : std::nullopt;
 }
 
 std::vector<std::uint64_t> Executor::run_resident(std::size_t count) {
   come_to_rest();
   last_read_ = 0;
+  last_was_bare_ = false;
   std::vector<std::uint64_t> times;
   for (std::size_t i = 0; i < count; ++i) {
     const auto start = std::chrono::steady_clock::now();

@@ -60,8 +60,8 @@ class Executor {
   using Input = std::variant<std::span<const std::byte>, const DeviceTensor*>;
   std::vector<std::shared_ptr<const DeviceTensor>> run_on_device(std::span<const Input> inputs);
 
-  /// Time on the device of the run read last, copies from and to staging included; nothing where the device has no
-  /// clock.
+  /// Time on the device of the run read last, copies from and to staging included, or of the last run_on_device,
+  /// without copies; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
   /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers
@@ -103,6 +103,7 @@ class Executor {
   ProgramMemory memory_;
   std::vector<Berth> berths_;
   std::size_t last_read_ = 0;
+  bool last_was_bare_ = false;
   std::optional<Recording> profile_, bare_, copies_in_;
   Timeline timeline_;  // last: it waits for the work that uses all the rest
 };

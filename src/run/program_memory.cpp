@@ -103,7 +103,7 @@ RunMemory::RunMemory(const VulkanDevice& device, const Program& program, const P
 }
 
 std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const Program& program,
-                                                  const std::vector<Port>& ports, MemoryKind staging) {
+                                              const std::vector<Port>& ports, MemoryKind staging) {
   const bool input = staging == MemoryKind::staging;
   std::vector<PortMemory> memory;
   std::uint64_t staged = 0;

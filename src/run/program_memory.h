@@ -34,7 +34,7 @@ class ProgramMemory {
   [[nodiscard]] std::uint64_t device_bytes() const noexcept { return device_bytes_; }
 
  private:
-  std::vector<std::unique_ptr<Buffer>> buffers_;             // ranges point to them,
+  std::vector<std::unique_ptr<Buffer>> buffers_;          // ranges point to them,
   std::vector<std::shared_ptr<const Buffer>> constants_;  // and to these
   std::vector<BufferRange> segments_;
   std::uint64_t device_bytes_ = 0;

@@ -56,8 +56,8 @@ class VulkanDevice {
   /// What the user ought to be told about the choice, such as that a CPU driver was taken; often empty.
   [[nodiscard]] const std::string& notice() const noexcept;
 
-  /// Throws Error (limit_exceeded) past DeviceTraits::max_allocation and (out_of_memory) when there is no more, or past
-  /// DeviceOptions::memory_budget.
+  /// Throws Error (limit_exceeded) past DeviceTraits::max_allocation and (out_of_memory) when there is no more, or
+  /// past DeviceOptions::memory_budget.
   [[nodiscard]] Buffer allocate(std::uint64_t bytes, MemoryKind kind) const;
 
   /// The compiled pipeline: made at the first call, shared afterwards.

@@ -75,7 +75,8 @@ class Timeline {
   [[nodiscard]] bool reached(std::uint64_t number);
 
   /// Returns when it is complete or `limit` has passed, and whether it is complete: polls for some tens of
-  /// microseconds, since waking from a wait takes about that long, and sleeps from then on. Throws Error (device_lost).
+  /// microseconds, since waking from a wait takes about that long, and sleeps from then on. Throws Error
+  /// (device_lost).
   bool wait(std::uint64_t number, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max());
 
   /// Returns when all that was submitted is complete.

@@ -14,6 +14,7 @@ namespace {
 
 using testing::device_options;
 using testing::floats;
+using testing::found_model;
 using testing::layers_input;
 using testing::layers_model;
 using testing::layers_values;
@@ -131,6 +132,36 @@ TEST(Context, prepares_sizes_before_they_run) {
   const std::array<Tensor, 1> inputs{layers_input(4)};
   EXPECT_EQ(floats(context.run(inputs)[0]), layers_values(inputs[0]).y);
   EXPECT_EQ(device.memory().in_use, prepared);
+}
+
+TEST(Context, tells_what_a_run_in_parts_did) {
+  const Device device = open_device();
+  const Model model = Model::load(found_model, device);
+  EXPECT_TRUE(model.runs_in_parts());
+  Context context(model);
+  Tensor x = Tensor::allocate(DType::float32, {5});
+  std::ranges::copy(std::array{0.0F, 3.0F, 0.0F, -1.5F, 7.0F}, x.mutable_elements<float>().begin());
+  const std::array<Tensor, 1> inputs{x};
+  lapilli::Run run = context.submit(inputs);
+  EXPECT_TRUE(run.done());
+  EXPECT_EQ(floats(run.results()[0]), (std::vector<float>{6, -3, 14}));
+
+  const PlanSummary plan = context.last_plan();
+  EXPECT_EQ(plan.parts, 2U);
+  EXPECT_GE(plan.dispatches, 2U);
+  EXPECT_EQ(plan.dispatches + plan.barriers, plan.steps.size());
+  EXPECT_EQ(context.memory().plans, 2U);
+  EXPECT_EQ(context.profile().size(), plan.dispatches);
+  EXPECT_EQ(context.repeat(3).size(), 3U);
+  EXPECT_TRUE(context.gpu_nanoseconds().has_value());
+  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+
+  const Model whole = Model::load(layers_model, device);
+  EXPECT_FALSE(whole.runs_in_parts());
+  Context other(whole);
+  other.prepare({{"batch", 2}});
+  EXPECT_EQ(other.last_plan().parts, 1U);
+  EXPECT_EQ(other.last_plan().dispatches, whole.plan({{"batch", 2}}).dispatches);
 }
 
 }  // namespace

@@ -41,3 +41,12 @@ nodes = [
 ]
 constants = [numpy_helper.from_array(values.astype(np.float32), name) for name, values in weights.items()]
 save("layers", nodes, [tensor("x", ["batch", 16])], [tensor("y", ["batch", 16])], constants)
+
+# The elements that are not zero, doubled: how many there are only a run tells.
+nodes = [
+    helper.make_node("NonZero", ["x"], ["places"], name="find"),
+    helper.make_node("Transpose", ["places"], ["rows"], name="turn"),
+    helper.make_node("GatherND", ["x", "rows"], ["found"], name="take"),
+    helper.make_node("Add", ["found", "found"], ["y"], name="double"),
+]
+save("found", nodes, [tensor("x", ["count"])], [tensor("y", ["found"])], [])

@@ -10,6 +10,7 @@ namespace lapilli::testing {
 
 // make_data.py says what they compute.
 inline const char* const rows_model = API_TEST_DATA "/rows.onnx";
+inline const char* const found_model = API_TEST_DATA "/found.onnx";
 inline const char* const layers_model = API_TEST_DATA "/layers.onnx";
 
 /// LAPILLI_TEST_DEVICE, or llvmpipe; validation on, no pipeline cache.

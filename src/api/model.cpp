@@ -55,7 +55,7 @@ Model::State::State(const std::filesystem::path& path, Device opened, ModelOptio
     : network(path, wanted.keep),
       device(std::move(opened)),
       options(std::move(wanted)),
-      constants(std::make_shared<ResidentConstants>(device.implementation())),
+      constants(std::make_shared<ResidentConstants>(device.implementation(), network.model().files)),
       parts(std::make_shared<PartPlans>(device.implementation().traits(), flow_options(options))),
       inputs(input_ports(network)) {
   if (options.strict) network.require_device_only();

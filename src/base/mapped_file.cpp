@@ -50,6 +50,15 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
 MappedFile::MappedFile(std::filesystem::path path, std::span<const std::byte> bytes)
     : path_(std::move(path)), bytes_(bytes) {}
 
+void MappedFile::forget(std::span<const std::byte> bytes) const noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes.data() < bytes_.data() || bytes.data() + bytes.size() > bytes_.data() + bytes_.size()) return;
+  // Offsets from the mapping, which begins at a page.
+  const auto offset = static_cast<std::size_t>(bytes.data() - bytes_.data());
+  const std::size_t first = (offset + page - 1) / page * page, last = (offset + bytes.size()) / page * page;
+  if (first < last) ::madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }

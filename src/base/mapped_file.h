@@ -21,6 +21,10 @@ class MappedFile {
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+  /// Gives the memory of whole pages among `bytes` back to the system, as far as they are of this file. What is read
+  /// again comes from the file again.
+  void forget(std::span<const std::byte> bytes) const noexcept;
+
  private:
   MappedFile(std::filesystem::path path, std::span<const std::byte> bytes);
 

@@ -32,7 +32,7 @@ class Movement : public Operator {
   [[nodiscard]] std::vector<Fact> infer(std::span<const Fact> inputs, Assumptions& assumptions) const final;
   [[nodiscard]] std::vector<Tensor> evaluate(std::span<const Tensor> inputs) const final;
   [[nodiscard]] Dim operation_count(std::span<const Fact>, std::span<const Fact>) const final { return 0; }
-  [[nodiscard]] std::int64_t largest_fold() const final { return std::int64_t{1} << 27U; }
+  [[nodiscard]] std::int64_t largest_fold() const override { return std::int64_t{1} << 27U; }
 
   /// The shape of the output. Throws Error (invalid_model).
   [[nodiscard]] virtual Shape output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const = 0;
@@ -51,6 +51,8 @@ class Transpose final : public Movement {
   [[nodiscard]] std::string attributes() const override;
   [[nodiscard]] Shape output_shape(std::span<const Fact> inputs, Assumptions& assumptions) const override;
   [[nodiscard]] std::vector<Region> regions(std::span<const Fact> inputs, Assumptions& assumptions) const override;
+  /// Weights of a product need no copy: rules decide (src/passes/simplification.cpp).
+  [[nodiscard]] std::int64_t largest_fold() const override { return 1 << 16U; }
   [[nodiscard]] const std::vector<int>& permutation() const noexcept { return permutation_; }
 
  private:

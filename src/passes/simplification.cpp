@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/contraction.h"
 #include "ops/movement.h"
 #include "ops/pointwise.h"
 #include "passes/rules.h"
@@ -160,11 +161,67 @@ RuleResult merge_transposes(const Graph& graph, NodeId id, Assumptions& /*assump
   return RuleResult::rewrite(std::move(patch));
 }
 
+bool exchanges_last_two(const Transpose& transpose) {
+  std::vector<int> permutation = transpose.permutation();
+  if (permutation.size() < 2) return false;
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  return std::ranges::is_sorted(permutation);
+}
+
+const Transpose* transpose_for_product(const Graph& graph, ValueId value) {
+  const NodeId producer = graph.value(value).producer;
+  const auto* transpose = producer == no_node ? nullptr : operator_as<Transpose>(graph.node(producer));
+  return transpose != nullptr && exchanges_last_two(*transpose) ? transpose : nullptr;
+}
+
+// Kernels of products go by strides, and read a factor either way.
+RuleResult transpose_into_product(const Graph& graph, NodeId id, Assumptions& /*assumptions*/) {
+  const Node& node = graph.node(id);
+  const auto* product = operator_as<MatMul>(node);
+  if (product == nullptr) return RuleResult::no_match();
+  std::array<bool, 2> transposed{product->transpose_a(), product->transpose_b()};
+  std::vector<ValueId> inputs = node.inputs;
+  Patch patch(graph);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (transpose_for_product(graph, inputs[i]) == nullptr) continue;
+    const NodeId producer = graph.value(inputs[i]).producer;
+    patch.absorb(producer);
+    inputs[i] = graph.node(producer).inputs[0];
+    transposed[i] = !transposed[i];
+  }
+  if (inputs == node.inputs) return RuleResult::no_match();
+  patch.absorb(id);
+  patch.replace(node.outputs[0],
+                patch.add_node(std::make_shared<MatMul>(transposed[0], transposed[1], product->epilogue(),
+                                                        graph.fact(node.outputs[0]).dtype),
+                               std::move(inputs)));
+  return RuleResult::rewrite(std::move(patch));
+}
+
+// What no product takes in is worth a copy of the constant.
+RuleResult fold_transpose(const Graph& graph, NodeId id, Assumptions& /*assumptions*/) {
+  const Node& node = graph.node(id);
+  const auto* transpose = operator_as<Transpose>(node);
+  if (transpose == nullptr || !graph.is_constant(node.inputs[0])) return RuleResult::no_match();
+  const auto takes_it_in = [&](NodeId consumer) { return operator_as<MatMul>(graph.node(consumer)) != nullptr; };
+  if (exchanges_last_two(*transpose) && std::ranges::all_of(graph.value(node.outputs[0]).consumers, takes_it_in)) {
+    return RuleResult::no_match();
+  }
+  Patch patch(graph);
+  patch.absorb(id);
+  const Tensor source = graph.fact(node.inputs[0]).constant.aligned();
+  patch.replace(node.outputs[0], patch.add_constant(transpose->evaluate({&source, 1})[0]));
+  return RuleResult::rewrite(std::move(patch));
+}
+
 constexpr std::array rules{
     Rule{"remove-movement", "reshapes, transpositions, slices, pads and expansions that change nothing",
          remove_movement},
     Rule{"merge-reshapes", "a reshape of a reshape", merge_reshapes},
     Rule{"merge-transposes", "a transposition of a transposition", merge_transposes},
+    Rule{"transpose-into-product", "a product reads a factor whose last two axes are exchanged as it lies",
+         transpose_into_product},
+    Rule{"fold-transpose", "a constant that is transposed for anything but a product", fold_transpose},
     Rule{"remove-neutral", "x * 1, x / 1, x + 0, x - 0", remove_neutral},
     Rule{"multiply-before-add", "(x + b) * a becomes x * a + b * a", multiply_before_add},
     Rule{"merge-sums", "(x + b) + c becomes x + (b + c)", merge_constants<PointwiseFunction::add>},

@@ -89,8 +89,10 @@ void ResidentConstants::upload_new(const Program& program, const std::vector<con
       close_block();
       offset = 0;
     }
-    uploads.push_back(
-        {{nullptr, offset, size}, [constant](std::span<std::byte> to) { fill_constant(*constant, to); }});
+    uploads.push_back({{nullptr, offset, size}, [this, constant](std::span<std::byte> to) {
+                         fill_constant(*constant, to);
+                         for (const auto& file : files_) file->forget(constant->source.bytes());
+                       }});
     used = checked_add(offset, size);
   }
   close_block();

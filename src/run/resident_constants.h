@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "program/program.h"
 #include "vulkan/buffer.h"
 #include "vulkan/device.h"
@@ -19,7 +20,9 @@ namespace lapilli {
 /// Constants are the same when source memory, element type and packing are. Their sources are kept alive.
 class ResidentConstants {
  public:
-  explicit ResidentConstants(VulkanDevice device) : device_(std::move(device)) {}
+  /// `files` are those that sources may lie in: their pages are given back once they are uploaded.
+  explicit ResidentConstants(VulkanDevice device, std::vector<std::shared_ptr<const MappedFile>> files = {})
+      : device_(std::move(device)), files_(std::move(files)) {}
   ResidentConstants(const ResidentConstants&) = delete;
   ResidentConstants& operator=(const ResidentConstants&) = delete;
 
@@ -50,6 +53,7 @@ class ResidentConstants {
   void upload_new(const Program& program, const std::vector<const Constant*>& constants);
 
   VulkanDevice device_;
+  std::vector<std::shared_ptr<const MappedFile>> files_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
 };

@@ -50,3 +50,17 @@ nodes = [
     helper.make_node("Add", ["found", "found"], ["y"], name="double"),
 ]
 save("found", nodes, [tensor("x", ["count"])], [tensor("y", ["found"])], [])
+
+# y = the sum of one row each of four tables, 64 MiB each, that lie in a file beside the model: large.bin, all zeros.
+tables = []
+for i in range(4):
+    table = TensorProto(name=f"table{i}", data_type=TensorProto.FLOAT, dims=[16384, 1024],
+                        data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", "large.bin"), ("offset", i << 26), ("length", 1 << 26)):
+        table.external_data.add(key=key, value=str(value))
+    tables.append(table)
+nodes = [helper.make_node("Gather", [f"table{i}", "row"], [f"row{i}"], name=f"take{i}") for i in range(4)]
+nodes.append(helper.make_node("Sum", [f"row{i}" for i in range(4)], ["y"], name="sum"))
+graph = helper.make_graph(nodes, "large", [helper.make_tensor_value_info("row", TensorProto.INT64, [1])],
+                          [tensor("y", [1, 1024])], tables)
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), Path(sys.argv[1]) / "large.onnx")

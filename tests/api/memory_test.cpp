@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "api/test_models.h"
@@ -89,6 +91,36 @@ TEST(Memory, of_ever_new_sizes_ends_on_a_plateau) {
     if (i == 40) early = device.memory().peak;
   }
   EXPECT_LE(device.memory().peak, early + early / 5);
+}
+
+// KiB, by its name in /proc/self/status.
+std::uint64_t resident_kib(const std::string& kind) {
+  std::ifstream status("/proc/self/status");
+  std::string name;
+  std::uint64_t value = 0;
+  while (status >> name) {
+    if (name == kind + ":" && status >> value) return value;
+  }
+  return 0;
+}
+
+// 256 MiB of weights: the file's pages go back once they are on the device, which is host memory here.
+TEST(Memory, holds_no_second_copy_of_the_weights) {
+  const std::filesystem::path folder = ::testing::TempDir();
+  std::filesystem::copy_file(API_TEST_DATA "/large.onnx", folder / "large.onnx",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream(folder / "large.bin").flush();
+  std::filesystem::resize_file(folder / "large.bin", std::uint64_t{256} << 20U);
+  const Device device = open_device();
+  const std::uint64_t file_before = resident_kib("RssFile"), all_before = resident_kib("VmRSS");
+  Context context(Model::load(folder / "large.onnx", device));
+  const std::int64_t row = 7;
+  const std::array<Tensor, 1> inputs{Tensor::of<std::int64_t>(DType::int64, {1}, {&row, 1})};
+  EXPECT_EQ(context.run(inputs)[0].shape(), (std::vector<std::int64_t>{1, 1024}));
+  EXPECT_GE(device.memory().in_use, std::uint64_t{256} << 20U);
+  EXPECT_LT(resident_kib("RssFile"), file_before + (48U << 10U));
+  EXPECT_LT(resident_kib("VmRSS"), all_before + (256U << 10U) * 13 / 10);
+  std::filesystem::remove(folder / "large.bin");
 }
 
 }  // namespace

@@ -90,6 +90,23 @@ SampleGraph two_products_in_a_sum() {
   return sample;
 }
 
+// A product of two transposed factors.
+SampleGraph turned_product(const std::vector<int>& left_order, const std::vector<int>& right_order, bool turn_right) {
+  SampleGraph sample;
+  const ValueId left = sample.node(transpose(left_order), {sample.input(f32, {4, 4, 4})});
+  const ValueId right = sample.node(transpose(right_order), {sample.input(f32, {4, 4, 4})});
+  sample.output(sample.node(std::make_shared<MatMul>(false, turn_right), {left, right}));
+  return sample;
+}
+
+// Larger than what is folded at once.
+SampleGraph large_turned_constant(const OperatorPointer& consumer, const Sizes& shape) {
+  SampleGraph sample;
+  const ValueId turned = sample.node(transpose({1, 0}), {sample.constant(f32, {300, 301})});
+  sample.output(sample.node(consumer, {sample.input(f32, shape), turned}));
+  return sample;
+}
+
 SampleGraph long_chain(std::size_t length) {
   SampleGraph sample;
   ValueId value = sample.input(f32, {7});
@@ -150,6 +167,15 @@ const std::vector<RuleCase> simplifications{
      }},
     {"merge-transposes", "function_between",
      [] { return in_a_row(f32, {2, 3}, {{transpose({1, 0}), {}}, {unary(sine), {}}, {transpose({1, 0}), {}}}); },
+     false},
+
+    {"transpose-into-product", "both_factors", [] { return turned_product({0, 2, 1}, {0, 2, 1}, false); }},
+    {"transpose-into-product", "right_factor_that_was_turned",
+     [] { return turned_product({1, 0, 2}, {0, 2, 1}, true); }},
+    {"transpose-into-product", "more_than_the_last_two_axes",
+     [] { return turned_product({1, 0, 2}, {2, 0, 1}, true); }, false},
+    {"fold-transpose", "large_summand", [] { return large_turned_constant(binary(add), {301, 300}); }},
+    {"fold-transpose", "large_factor", [] { return large_turned_constant(std::make_shared<MatMul>(), {2, 301}); },
      false},
 
     {"remove-neutral", "times_one", [] { return on_input(binary(multiply), {2, 3}, {filled(1, {3})}); }},

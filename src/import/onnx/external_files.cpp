@@ -66,6 +66,12 @@ std::shared_ptr<const MappedFile> ExternalFiles::open(std::string_view location)
   return files_.emplace(file, MappedFile::open(file)).first->second;
 }
 
+std::vector<std::shared_ptr<const MappedFile>> ExternalFiles::opened() const {
+  std::vector<std::shared_ptr<const MappedFile>> files;
+  for (const auto& [path, file] : files_) files.push_back(file);
+  return files;
+}
+
 bool ExternalFiles::contain(const std::filesystem::path& file) const {
   return std::ranges::any_of(folders_, [&](const std::filesystem::path& folder) {
     return std::ranges::mismatch(folder, file).in1 == folder.end();

@@ -30,6 +30,9 @@ class ExternalFiles {
   /// and Error (input_output) for a file that cannot be read.
   std::shared_ptr<const MappedFile> open(std::string_view location);
 
+  /// All files opened so far.
+  [[nodiscard]] std::vector<std::shared_ptr<const MappedFile>> opened() const;
+
  private:
   [[nodiscard]] bool contain(const std::filesystem::path& file) const;
 

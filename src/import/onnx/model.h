@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/mapped_file.h"
 #include "lapilli/dtype.h"
 #include "lapilli/tensor.h"
 
@@ -133,6 +135,8 @@ struct Model {
   Graph graph;
   std::map<FunctionKey, Function> functions;
   std::map<std::string, std::string> metadata;
+  /// Those that tensors may point into: the model's own and its external data. None for a model from memory.
+  std::vector<std::shared_ptr<const MappedFile>> files;
 
   /// What the file holds and Lapilli cannot represent or does not know, one finished sentence each: tensors and types
   /// (left undefined above), versions. A model that has any cannot run; whoever imports it adds the operators that it

@@ -210,7 +210,10 @@ Model read(Source& source) {
 
 Model read_model(const std::filesystem::path& path, const ReadOptions& options) {
   Source source = open_source(path, options);
-  return reading(path.string(), [&] { return read(source); });
+  Model model = reading(path.string(), [&] { return read(source); });
+  model.files = source.tensors.external_files.opened();
+  model.files.push_back(std::move(source.file));
+  return model;
 }
 
 Model read_model(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const ReadOptions& options) {

@@ -16,7 +16,8 @@ Source make_source(std::span<const std::byte> bytes, std::shared_ptr<const void>
           .tensors = {.owner = std::move(owner),
                       .external_files = std::move(external_files),
                       .copy_unaligned_below = options.copy_unaligned_below,
-                      .sparse_bytes_left = options.sparse_bytes}};
+                      .sparse_bytes_left = options.sparse_bytes},
+          .file = nullptr};
 }
 
 }  // namespace
@@ -24,8 +25,11 @@ Source make_source(std::span<const std::byte> bytes, std::shared_ptr<const void>
 Source open_source(const std::filesystem::path& path, const ReadOptions& options) {
   std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   const std::span<const std::byte> bytes = file->bytes();
-  return with_context(path.string(),
-                      [&] { return make_source(bytes, std::move(file), ExternalFiles::beside(path), options); });
+  return with_context(path.string(), [&] {
+    Source source = make_source(bytes, file, ExternalFiles::beside(path), options);
+    source.file = std::move(file);
+    return source;
+  });
 }
 
 Source memory_source(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,

@@ -17,6 +17,7 @@ namespace lapilli::onnx {
 struct Source {
   std::span<const std::byte> bytes;
   TensorSource tensors;
+  std::shared_ptr<const MappedFile> file;  ///< none for bytes in memory
 };
 
 /// A mapped file.

@@ -10,6 +10,7 @@ help() {
   demo [PHOTO ...]     build, classify two photos (or yours) on the GPU, draw the answer on them
   build                build the program (build/lapilli) and the library
   test [ARGUMENT ...]  build and run all tests; arguments go to ctest, such as -R vision
+  networks [...]       compare whole networks with ONNX Runtime, those too that take minutes on a CPU
   sanitize             build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run them
   conformance [...]    run the conformance suite of ONNX and count what passes
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
@@ -154,7 +155,14 @@ command_test() {
   with_tests
   build
   say "Testing"
-  ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error "$@"
+  ctest --test-dir build -j "$jobs" --output-on-failure --no-tests=error -LE slow "$@"
+}
+
+command_networks() {
+  with_tests
+  build lapilli_tool
+  say "Comparing networks with ONNX Runtime"
+  ctest --test-dir build -j 1 --output-on-failure --no-tests=error -R '^networks\.' "$@"
 }
 
 # Fuzzers and sanitized tests share their objects, so both are built by Clang, which has libFuzzer.
@@ -223,7 +231,7 @@ command_fuzz() {
 }
 
 case ${1:-help} in
-  demo | build | test | sanitize | conformance | bench | lint | fuzz)
+  demo | build | test | networks | sanitize | conformance | bench | lint | fuzz)
     command=$1
     shift
     "command_$command" "$@"

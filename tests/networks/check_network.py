@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Compares lapilli with ONNX Runtime on a graph whose weights are made up.
 
-    check_network.py LAPILLI GRAPH.onnx [ARGUMENT ...]      arguments go to `lapilli verify`, such as --precision float16
+    check_network.py LAPILLI GRAPH.onnx [--fix DIMENSION=SIZE] [ARGUMENT ...]
+
+Other arguments go to `lapilli verify`, such as --precision float16.
 
 GRAPH.json beside the graph says where its weights lie, and their mean and deviation, so that activations stay in a sane
-range. A graph with named dimensions runs twice: all of them are 2, then 3, and those of images 16 times that.
+range. A graph with named dimensions runs twice: all of them are 2, then 3, and those of images 16 times that; but those
+that are fixed stay as they are.
 """
+import argparse
 import json
 import shutil
 import subprocess
@@ -31,9 +35,9 @@ def write_weights(table, folder):
         file.truncate(table["bytes"])
 
 
-def make_input(port, named):
+def make_input(port, named, fixed):
     sizes = [named, named, 16 * named, 16 * named] if len(port.shape) == 4 else [named] * len(port.shape)
-    shape = [size if isinstance(size, int) else sizes[axis] for axis, size in enumerate(port.shape)]
+    shape = [size if isinstance(size, int) else fixed.get(size, sizes[axis]) for axis, size in enumerate(port.shape)]
     if port.type == "tensor(float)":
         return generator(port.name).standard_normal(shape).astype(np.float32)
     if port.type == "tensor(int64)":
@@ -41,8 +45,8 @@ def make_input(port, named):
     raise SystemExit(f"no values are made up for the input {port.name} of type {port.type}")
 
 
-def write_reference(session, named, path):
-    inputs = {port.name: make_input(port, named) for port in session.get_inputs()}
+def write_reference(session, named, fixed, path):
+    inputs = {port.name: make_input(port, named, fixed) for port in session.get_inputs()}
     names = [port.name for port in session.get_outputs()]
     outputs = dict(zip(names, session.run(names, inputs)))
     for name, value in outputs.items():
@@ -53,7 +57,13 @@ def write_reference(session, named, path):
 
 
 def main():
-    program, graph, arguments = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("graph", type=Path)
+    parser.add_argument("--fix", action="append", default=[])
+    known, arguments = parser.parse_known_args()
+    program, graph = known.program, known.graph
+    fixed = {name: int(size) for name, size in (text.split("=") for text in known.fix)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model, reference = folder / graph.name, folder / "reference.npz"
@@ -62,7 +72,7 @@ def main():
         session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
         has_names = any(not isinstance(size, int) for port in session.get_inputs() for size in port.shape)
         for named in (2, 3) if has_names else (2,):
-            write_reference(session, named, reference)
+            write_reference(session, named, fixed, reference)
             status = subprocess.run([program, "verify", model, "--against", reference, *arguments]).returncode
             if status != 0:
                 raise SystemExit(status)

@@ -3,7 +3,8 @@
 //
 //   contraction_bench [--device NAME] [--batch N]... [--only TEXT] [--sweep] [--seconds N] [--float32]
 //
-// --sweep times every tile of matrix units with several numbers of slices, and checks each against the plain variant.
+// --sweep times every tile with several numbers of slices, of matrix units or, with --float32, of the tiled variant,
+// and checks each against the plain one.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -249,8 +250,9 @@ std::int64_t group_count(const Program& program) {
 void sweep(Subject& subject, const Layer& layer, Bench& bench, PlanOptions options) {
   options.contraction.variant = "contraction";
   const std::vector<float> reference = bench.result(subject.plan(bench.traits(), options), subject);
-  options.contraction.variant = "contraction_matrix";
-  for (std::size_t tile = 0; tile < 13; ++tile) {
+  const bool halves = options.precision == Precision::float16;
+  options.contraction.variant = halves ? "contraction_matrix" : "contraction_tiled";
+  for (std::size_t tile = 0; tile < (halves ? 13U : 9U); ++tile) {
     for (const std::int64_t slices : {1, 2, 4, 8, 16}) {
       options.contraction.tile = tile;
       options.contraction.slices = slices;
@@ -280,9 +282,13 @@ double run_layer(const Layer& layer, const Options& options, Bench& bench) {
   for (const PipelineSpec& pipeline : program.pipelines) {
     if (!pipeline.kernel.starts_with("contraction")) continue;
     kernels += pipeline.kernel;
-    if (pipeline.kernel.starts_with("contraction_matrix")) {
-      kernels += std::format("[{}x{}x{}]", pipeline.specialization[6], pipeline.specialization[7],
-                             pipeline.specialization[8]);
+    // Where rows, columns and depth of the tile stand among the constants.
+    const std::size_t at = pipeline.kernel.starts_with("contraction_matrix")  ? 6
+                           : pipeline.kernel.starts_with("contraction_tiled") ? 2
+                                                                              : 0;
+    if (at != 0) {
+      kernels += std::format("[{}x{}x{}]", pipeline.specialization[at], pipeline.specialization[at + 1],
+                             pipeline.specialization[at + 2]);
     }
     kernels += ' ';
   }

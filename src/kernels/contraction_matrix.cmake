@@ -1,2 +1,2 @@
 lapilli_kernel(contraction_matrix SOURCE contraction_matrix.comp LEVELS base INLINE)
-lapilli_kernel(contraction_reduce SOURCE contraction_reduce.comp LEVELS base INLINE)
+lapilli_kernel(contraction_reduce SOURCE contraction_reduce.comp LEVELS narrow base INLINE)

@@ -1,7 +1,5 @@
 // Matrix products and convolutions on matrix units (VK_KHR_cooperative_matrix): float16 factors, float32 sums. A
-// workgroup computes a tile of rows by columns; tiles of A and B go through shared memory, and those of the next step
-// are already on their way in registers while the matrix units work on the present ones. The depth, which is the window's taps
-// times the channels, may be cut into slices, whose partial sums contraction_reduce.comp adds.
+// workgroup computes a tile of rows by columns.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -50,8 +48,6 @@ layout(constant_id = 34) const uint DILATION_3 = 1;
 #define CHAIN_STEPS 8
 #include "operands.glsl"
 
-// Parameters: rows, columns; channels as a divisor; depth; tiles along columns and rows, slices, batches; rows and
-// columns that partial sums have room for; the depth of a slice, a multiple of TILE_K.
 #define LOOPS_AT 13u
 #include "contraction_loops.glsl"
 
@@ -69,160 +65,24 @@ const uint B_DTYPE = (OPERAND_DTYPES >> 16) & 0xFFu;
 const uint VECTOR = 8u;  // of float16: 16 bytes
 #include "contraction_epilogue.glsl"
 
-const uint FACTOR = 7u;  // a register that the epilogue does not use
 const uint SUBGROUPS = SUBGROUPS_M * SUBGROUPS_N;
 const uint INVOCATIONS = SUBGROUPS * SUBGROUP_SIZE;
 const uint PART_M = TILE_M / SUBGROUPS_M, PART_N = TILE_N / SUBGROUPS_N;  // of one subgroup
 const uint MATRICES_M = PART_M / MATRIX_M, MATRICES_N = PART_N / MATRIX_N;
 
-// Tiles in units of VECTOR; one more in each row keeps neighbouring rows out of each other's banks.
-const uint DEPTH_VECTORS = TILE_K / VECTOR, COLUMN_VECTORS = TILE_N / VECTOR;
-const uint A_PITCH = DEPTH_VECTORS + 1u;
-const uint B_PITCH = VECTORS_B == 2u ? DEPTH_VECTORS + 1u : COLUMN_VECTORS + 1u;
-const uint A_SIZE = TILE_M * A_PITCH, B_SIZE = (VECTORS_B == 2u ? TILE_N : TILE_K) * B_PITCH;
-const uint TILES_SIZE = BUFFERS * (A_SIZE + B_SIZE);
 const uint STAGE_PITCH = PART_N / 4u + 1u, STAGE_SIZE = MATRIX_M * STAGE_PITCH;  // float32 sums of one subgroup
 const uint STAGES_SIZE = PARTIAL != 0u ? 0u : SUBGROUPS * STAGE_SIZE;
-shared uvec4 memory[TILES_SIZE > STAGES_SIZE ? TILES_SIZE : STAGES_SIZE];
 
-const uint A_LOADS = TILE_M * DEPTH_VECTORS / INVOCATIONS, B_LOADS = TILE_K * COLUMN_VECTORS / INVOCATIONS;
-uvec4 a_next[A_LOADS], b_next[B_LOADS];
-uint a_start[A_LOADS];
-int window_starts[A_LOADS * MOST_WINDOW_AXES];
-uint a_offset[A_LOADS];  // of the current tap
-bool a_inside[A_LOADS];
-uint tap, channel;       // of this invocation's vector of A
-uint columns, channels, depth, b_start;
-
-void find_rows(uint first_row, uint rows) {
-  const uint start = batch_start(A_AT);
-  [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) {
-    // Rows past the last repeat it; they are not stored.
-    find_row(min(first_row + (i * INVOCATIONS + gl_LocalInvocationIndex) / DEPTH_VECTORS, rows - 1u));
-    if (WINDOW_RANK == 0u) {
-      a_start[i] = start + row_offset(A_AT);
-    } else {
-      a_start[i] = start + row_index[0] * parameter(A_AT + 1u + BATCH_RANK);
-      [[unroll]] for (uint axis = 0u; axis < MOST_WINDOW_AXES; ++axis) {
-        if (axis < WINDOW_RANK) window_starts[i * MOST_WINDOW_AXES + axis] = window_start(axis);
-      }
-    }
-  }
+#define TILE_VECTOR uvec4
+#define TILE_ZERO uvec4(0u)
+TILE_VECTOR tile_vector_a(uint at) { return u32x4_a[at / VECTOR]; }
+TILE_VECTOR tile_vector_b(uint at) { return u32x4_b[at / VECTOR]; }
+TILE_VECTOR join(float values[VECTOR]) {
+  uvec4 result;
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) result[i] = packHalf2x16(vec2(values[2u * i], values[2u * i + 1u]));
+  return result;
 }
-
-uint tap_address(uint i, out bool inside) {
-  inside = true;
-  uint address = a_start[i];
-  [[unroll]] for (uint axis = 0u; axis < MOST_WINDOW_AXES; ++axis) {
-    if (axis < WINDOW_RANK) {
-      const uint position = window_position(axis, window_starts[i * MOST_WINDOW_AXES + axis], inside);
-      address += position * parameter(A_AT + 2u + BATCH_RANK + axis);
-    }
-  }
-  return address;
-}
-
-void enter_tap() {
-  find_tap(tap);
-  [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) {
-    bool inside;
-    a_offset[i] = tap_address(i, inside);
-    a_inside[i] = inside && tap < TAPS && channels != 0u;
-  }
-}
-
-void begin_depth(uint first) {
-  const Divisor channel_count = divisor_parameter(2u);
-  const uint at = first + (gl_LocalInvocationIndex % DEPTH_VECTORS) * VECTOR;
-  tap = divide(at, channel_count);
-  channel = at - tap * channels;
-  if (VECTORS_A != 0u) enter_tap();
-}
-
-void advance_depth() {
-  if (VECTORS_A == 0u) return;
-  channel += TILE_K;
-  if (channel < channels) return;
-  do {
-    channel -= channels;
-    ++tap;
-  } while (channel >= channels);
-  enter_tap();
-}
-
-uint pack_halves(float low, float high) { return packHalf2x16(vec2(low, high)); }
-
-// Eight elements of A of which each has its own tap and channel.
-uvec4 gather_a(uint i, uint first) {
-  const Divisor channel_count = divisor_parameter(2u);
-  float values[VECTOR];
-  [[unroll]] for (uint j = 0u; j < VECTOR; ++j) {
-    const uint at = first + j;
-    const uint element_tap = divide(at, channel_count);
-    find_tap(element_tap);
-    bool inside;
-    const uint address = tap_address(i, inside) + (at - element_tap * channels) * channel_stride_a();
-    reals[FACTOR] = 0.0;
-    if (inside && at < depth) load_a(A_DTYPE, address, FACTOR);
-    values[j] = reals[FACTOR];
-  }
-  return uvec4(pack_halves(values[0], values[1]), pack_halves(values[2], values[3]),
-               pack_halves(values[4], values[5]), pack_halves(values[6], values[7]));
-}
-
-// Eight elements of B along columns.
-uvec4 gather_b(uint at, uint column) {
-  const uint element_tap = divide(at, divisor_parameter(2u));
-  const uint address = b_start + element_tap * tap_stride_b() + (at - element_tap * channels) * channel_stride_b();
-  float values[VECTOR];
-  [[unroll]] for (uint j = 0u; j < VECTOR; ++j) {
-    reals[FACTOR] = 0.0;
-    if (at < depth && column + j < columns) load_b(B_DTYPE, address + (column + j) * column_stride_b(), FACTOR);
-    values[j] = reals[FACTOR];
-  }
-  return uvec4(pack_halves(values[0], values[1]), pack_halves(values[2], values[3]),
-               pack_halves(values[4], values[5]), pack_halves(values[6], values[7]));
-}
-
-void load_tiles(uint first, uint first_column) {
-  const uint a_depth = first + (gl_LocalInvocationIndex % DEPTH_VECTORS) * VECTOR;
-  [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) {
-    if (VECTORS_A == 0u) {
-      a_next[i] = gather_a(i, a_depth);
-    } else {
-      a_next[i] = uvec4(0u);
-      if (a_inside[i]) a_next[i] = u32x4_a[(a_offset[i] + channel) / VECTOR];
-    }
-  }
-  [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
-    const uint number = i * INVOCATIONS + gl_LocalInvocationIndex;
-    b_next[i] = uvec4(0u);
-    if (VECTORS_B == 2u) {
-      const uint column = first_column + number / DEPTH_VECTORS, at = first + (number % DEPTH_VECTORS) * VECTOR;
-      if (column < columns && at < depth) b_next[i] = u32x4_b[(b_start + column * column_stride_b() + at) / VECTOR];
-    } else {
-      const uint at = first + number / COLUMN_VECTORS, column = first_column + (number % COLUMN_VECTORS) * VECTOR;
-      if (VECTORS_B == 1u) {
-        // Taps lie one after the other, so that the depth has one stride.
-        if (column < columns && at < depth) b_next[i] = u32x4_b[(b_start + at * channel_stride_b() + column) / VECTOR];
-      } else {
-        b_next[i] = gather_b(at, column);
-      }
-    }
-  }
-}
-
-void store_tiles(uint start) {
-  [[unroll]] for (uint i = 0u; i < A_LOADS; ++i) {
-    const uint number = i * INVOCATIONS + gl_LocalInvocationIndex;
-    memory[start + number / DEPTH_VECTORS * A_PITCH + number % DEPTH_VECTORS] = a_next[i];
-  }
-  const uint across = VECTORS_B == 2u ? DEPTH_VECTORS : COLUMN_VECTORS;
-  [[unroll]] for (uint i = 0u; i < B_LOADS; ++i) {
-    const uint number = i * INVOCATIONS + gl_LocalInvocationIndex;
-    memory[start + A_SIZE + number / across * B_PITCH + number % across] = b_next[i];
-  }
-}
+#include "contraction_tiles.glsl"
 
 // Where a subgroup's part of the tile begins.
 uint part_row() { return gl_SubgroupID / SUBGROUPS_N * PART_M; }
@@ -242,21 +102,21 @@ void store_stage(uint stage, uint first_row, uint rows, uint first_column) {
 }
 
 // The sums of the tile, of a depth from `first` to `end`. They stay in registers as long as this one function has them.
-void multiply(uint first, uint end, uint first_row, uint rows, uint first_column, uint partial_start) {
+void multiply(Tile tile) {
   coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[MATRICES_M * MATRICES_N];
   [[unroll]] for (uint i = 0u; i < MATRICES_M * MATRICES_N; ++i) {
     sums[i] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
   }
-  begin_depth(first);
-  load_tiles(first, first_column);
+  begin_depth(tile.first);
+  load_tiles(tile.first, tile.first_column);
   store_tiles(0u);
   barrier();
   uint start = 0u;
-  for (uint at = first; at < end; at += TILE_K) {
-    const bool more = at + TILE_K < end;
+  for (uint at = tile.first; at < tile.end; at += TILE_K) {
+    const bool more = at + TILE_K < tile.end;
     if (more) {
       advance_depth();
-      load_tiles(at + TILE_K, first_column);
+      load_tiles(at + TILE_K, tile.first_column);
     }
     const uint a_tile = start + part_row() * A_PITCH, b_tile = start + A_SIZE;
     [[unroll]] for (uint k = 0u; k < TILE_K; k += MATRIX_K) {
@@ -291,8 +151,8 @@ void multiply(uint first, uint end, uint first_row, uint rows, uint first_column
   [[unroll]] for (uint m = 0u; m < MATRICES_M; ++m) {
     [[unroll]] for (uint n = 0u; n < MATRICES_N; ++n) {
       if (PARTIAL != 0u) {
-        const uint row = part_row() + m * MATRIX_M, column = first_column + part_column() + n * MATRIX_N;
-        coopMatStore(sums[m * MATRICES_N + n], f32_out, partial_start + row * pitch + column, pitch,
+        const uint row = part_row() + m * MATRIX_M, column = tile.first_column + part_column() + n * MATRIX_N;
+        coopMatStore(sums[m * MATRICES_N + n], f32_out, tile.partial_start + row * pitch + column, pitch,
                      gl_CooperativeMatrixLayoutRowMajor);
       } else {
         coopMatStore(sums[m * MATRICES_N + n], memory, stage + n * MATRIX_N / 4u, STAGE_PITCH,
@@ -301,31 +161,14 @@ void multiply(uint first, uint end, uint first_row, uint rows, uint first_column
     }
     if (PARTIAL != 0u) continue;
     subgroupBarrier();
-    store_stage(stage, first_row + part_row() + m * MATRIX_M, rows, first_column + part_column());
+    store_stage(stage, tile.first_row + part_row() + m * MATRIX_M, tile.rows, tile.first_column + part_column());
     subgroupBarrier();
   }
 }
 
 void main() {
-  const uint rows = parameter(0u);
-  columns = parameter(1u);
-  channels = parameter(2u);
-  depth = parameter(5u);
-  const uint column_tiles = parameter(6u), row_tiles = parameter(7u), slices = parameter(8u);
-  const uint group = group_number(), tiles = column_tiles * row_tiles;
-  const uint tile = group % tiles, slice = group / tiles % slices, batch = group / tiles / slices;
-  if (batch >= parameter(9u)) return;
-  // Bands of tiles that share their part of A and B keep both in the cache.
-  const uint band_height = 8u, band = tile / (band_height * column_tiles);
-  const uint band_rows = min(band_height, row_tiles - band * band_height);
-  const uint in_band = tile - band * band_height * column_tiles;
-  const uint first_row = (band * band_height + in_band % band_rows) * TILE_M;
-  const uint first_column = in_band / band_rows * TILE_N;
-  find_batch(batch);
-  b_start = batch_start(B_AT);
-  find_rows(first_row, rows);
-  const uint slice_depth = parameter(12u), first = slice * slice_depth;
+  Tile tile;
+  if (!find_tile(tile)) return;
   if (PARTIAL == 0u) load_immediates(IMMEDIATES_AT);
-  const uint partial_start = ((batch * slices + slice) * parameter(10u) + first_row) * parameter(11u);
-  multiply(first, min(first + slice_depth, depth), first_row, rows, first_column, partial_start);
+  multiply(tile);
 }

@@ -82,6 +82,9 @@ bool matrix_contraction_applies(const ContractionTraits& traits, const DeviceTra
 OperandRequirement matrix_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
                                                   std::size_t rank, const PlanOptions& options);
 void emit_matrix_contraction(Contraction& contraction, Emission& emission);
+bool scalar_contraction_applies(const ContractionTraits& traits, const DeviceTraits& device,
+                                const PlanOptions& options);
+void emit_scalar_contraction(Contraction& contraction, Emission& emission);
 bool depthwise_contraction_applies(const ContractionTraits& traits, const DeviceTraits& device,
                                    const PlanOptions& options);
 OperandRequirement depthwise_contraction_requirement(const ContractionTraits& traits, std::size_t operand,

@@ -1,16 +1,16 @@
-// The variant on matrix units: src/kernels/contraction_matrix.comp and, where the depth is cut,
-// contraction_reduce.comp.
+// The variant on matrix units: src/kernels/contraction_matrix.comp.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/checked.h"
-#include "plan/contraction.h"
+#include "plan/contraction_tiles.h"
 
 namespace lapilli {
 namespace {
 
 constexpr std::int64_t vector_size = 8;  // float16 elements of 16 bytes
+constexpr TiledKernel kernel{"contraction_matrix", vector_size, DType::float16, true};
 
 struct MatrixTile {
   std::int64_t rows, columns, depth;
@@ -127,148 +127,29 @@ MatrixChoice choose(const Contraction& contraction, const Emission& emission, co
   return best;
 }
 
-bool vectors_of_a(const Contraction& contraction, Assumptions& assumptions) {
-  const ContractionOperand& a = contraction.a;
-  return a.dtype == DType::float16 && a.channel == Dim(1) &&
-         is_multiple(contraction.channels, vector_size, assumptions) && rows_are_aligned(a, vector_size, assumptions);
+// As the kernel's constants stand. Two buffers are as fast as they are where both fit into what most devices have.
+TiledChoice tiled(const MatrixChoice& choice, const Contraction& contraction, Emission& emission) {
+  const DeviceTraits& traits = emission.traits();
+  const MatrixTile& tile = choice.tile;
+  const MatrixShape& shape = *find_shape(traits);
+  const bool b_by_depth = tile_vectors_of_b(contraction, kernel, emission.assumptions()) == 2;
+  const bool twice =
+      shared_bytes(tile, 2, b_by_depth, shape) <= std::min<std::int64_t>(traits.max_shared_memory, 49152);
+  const auto word = [](std::int64_t value) { return checked_cast<std::uint32_t>(value); };
+  TiledChoice result{tile.rows, tile.columns, tile.depth, choice.slices, {}};
+  result.constants = {word(invocations(tile, traits)),
+                      traits.subgroup_size,
+                      shape.m,
+                      shape.n,
+                      shape.k,
+                      word(tile.rows),
+                      word(tile.columns),
+                      word(tile.depth),
+                      word(tile.subgroups_m),
+                      word(tile.subgroups_n),
+                      twice ? 2U : 1U};
+  return result;
 }
-
-// As the kernel's VECTORS_B.
-std::uint32_t vectors_of_b(const Contraction& contraction, Assumptions& assumptions) {
-  const ContractionOperand& b = contraction.b;
-  if (contraction.weights.defined()) return 1;  // packed for it
-  if (b.dtype != DType::float16 || contraction.window.rank() != 0 || !rows_are_aligned(b, vector_size, assumptions)) {
-    return 0;
-  }
-  const auto vectors = [&](const Dim& stride, const Dim& size, const Dim& other_stride) {
-    return stride == Dim(1) && is_multiple(size, vector_size, assumptions) &&
-           is_multiple(other_stride, vector_size, assumptions);
-  };
-  if (vectors(b.column, contraction.columns, b.channel)) return 1;
-  return vectors(b.channel, contraction.channels, b.column) ? 2 : 0;
-}
-
-class MatrixEmitter {
- public:
-  MatrixEmitter(Contraction& contraction, Emission& emission)
-      : contraction_(contraction),
-        emission_(emission),
-        shape_(*find_shape(emission.traits())),
-        choice_(choose(contraction, emission, emission.assumptions().sizes())) {}
-
-  void emit() {
-    Assumptions& assumptions = emission_.assumptions();
-    if (contraction_.weights.defined()) pack_weights(contraction_, DType::float16, 1, vector_size, emission_);
-    vectors_b_ = vectors_of_b(contraction_, assumptions);
-    row_tiles_ = Dim::ceil_divide(contraction_.rows(), choice_.tile.rows);
-    column_tiles_ = Dim::ceil_divide(contraction_.columns, choice_.tile.columns);
-    if (choice_.slices == 1) {
-      emit_product(contraction_);
-      return;
-    }
-    const std::array shape{contraction_.batches() * choice_.slices, row_tiles_ * choice_.tile.rows,
-                           column_tiles_ * choice_.tile.columns};
-    const Placement sums = emission_.add_arena(DType::float32, shape, Layout::row_major(3));
-    Contraction partial = contraction_;
-    partial.output.storage = sums.storage;
-    partial.output.dtype = DType::float32;
-    partial.epilogue.clear();
-    partial.chain = {};
-    emit_product(partial);
-    emit_reduction(sums.storage);
-  }
-
- private:
-  void emit_product(const Contraction& contraction) {
-    Assumptions& assumptions = emission_.assumptions();
-    const MatrixTile& tile = choice_.tile;
-    const DeviceTraits& traits = emission_.traits();
-    const bool partial = choice_.slices > 1;
-    const std::int64_t doubled = shared_bytes(tile, 2, vectors_b_ == 2, shape_);
-    const bool twice = doubled <= std::min<std::int64_t>(traits.max_shared_memory, 49152);
-    const EncodedChain chain = encode_epilogue(contraction);
-    const std::array dtypes{contraction.output.dtype, contraction.a.dtype, contraction.b.dtype};
-    SymbolicDispatch dispatch;
-    dispatch.kernel = "contraction_matrix";
-    dispatch.capabilities = KernelLevel::base;
-    dispatch.subgroup_size = traits.subgroup_size_control ? traits.subgroup_size : 0;
-    const auto word = [](std::int64_t value) { return checked_cast<std::uint32_t>(value); };
-    dispatch.specialization = {word(invocations(tile, traits)),
-                               traits.subgroup_size,
-                               shape_.m,
-                               shape_.n,
-                               shape_.k,
-                               word(tile.rows),
-                               word(tile.columns),
-                               word(tile.depth),
-                               word(tile.subgroups_m),
-                               word(tile.subgroups_n),
-                               twice ? 2U : 1U,
-                               partial ? 1U : 0U,
-                               vectors_of_a(contraction, assumptions) ? 1U : 0U,
-                               vectors_b_,
-                               static_cast<std::uint32_t>(contraction.batch_sizes.size()),
-                               static_cast<std::uint32_t>(contraction.row_sizes.size()),
-                               static_cast<std::uint32_t>(contraction.window.rank()),
-                               pack_dtypes(dtypes),
-                               static_cast<std::uint32_t>(contraction.epilogue.size()),
-                               epilogue_dtypes(contraction),
-                               partial ? 0 : vector_operands(contraction, vector_size, assumptions)};
-    append_window_constants(contraction.window, dispatch.specialization);
-    dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-    dispatch.bindings = contraction_bindings(contraction);
-    const Dim depth = contraction.channels * contraction.window.taps();
-    ParameterWriter parameters;
-    parameters.value(contraction.rows()).value(contraction.columns).divisor(contraction.channels).value(depth);
-    parameters.value(column_tiles_).value(row_tiles_).value(choice_.slices).value(contraction.batches());
-    parameters.value(row_tiles_ * tile.rows).value(column_tiles_ * tile.columns);
-    parameters.value(Dim::ceil_divide(depth, tile.depth * choice_.slices) * tile.depth);
-    append_loops(contraction, parameters);
-    dispatch.parameters = parameters.take();
-    dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-    dispatch.groups = contraction.batches() * row_tiles_ * column_tiles_ * choice_.slices;
-    emission_.add_dispatch(std::move(dispatch));
-  }
-
-  void emit_reduction(StorageId sums) {
-    constexpr std::int64_t columns_of_invocation = 4;
-    constexpr std::uint32_t group = 64;
-    Contraction ending = contraction_;
-    ending.window = {};
-    ending.a.storage = ending.b.storage = sums;
-    ending.a.dtype = ending.b.dtype = DType::float32;
-    const EncodedChain chain = encode_epilogue(ending);
-    SymbolicDispatch dispatch;
-    dispatch.kernel = "contraction_reduce";
-    dispatch.capabilities = KernelLevel::base;
-    dispatch.specialization = {group,
-                               static_cast<std::uint32_t>(choice_.slices),
-                               static_cast<std::uint32_t>(ending.batch_sizes.size()),
-                               static_cast<std::uint32_t>(ending.row_sizes.size()),
-                               static_cast<std::uint32_t>(ending.output.dtype),
-                               static_cast<std::uint32_t>(ending.epilogue.size()),
-                               epilogue_dtypes(ending),
-                               vector_operands(ending, vector_size, emission_.assumptions())};
-    dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-    dispatch.bindings = contraction_bindings(ending);
-    const Dim vectors = Dim::ceil_divide(ending.columns, columns_of_invocation);
-    ParameterWriter parameters;
-    parameters.divisor(ending.rows()).value(ending.columns).divisor(vectors).value(ending.batches());
-    parameters.value(row_tiles_ * choice_.tile.rows).value(column_tiles_ * choice_.tile.columns);
-    append_loops(ending, parameters);
-    dispatch.parameters = parameters.take();
-    dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-    dispatch.groups = Dim::ceil_divide(ending.batches() * ending.rows() * vectors, std::int64_t{group});
-    emission_.add_dispatch(std::move(dispatch));
-  }
-
-  Contraction& contraction_;
-  Emission& emission_;
-  const MatrixShape& shape_;
-  MatrixChoice choice_;
-  std::uint32_t vectors_b_ = 0;
-  Dim row_tiles_, column_tiles_;
-};
 
 }  // namespace
 
@@ -302,7 +183,8 @@ OperandRequirement matrix_contraction_requirement(const ContractionTraits& trait
 }
 
 void emit_matrix_contraction(Contraction& contraction, Emission& emission) {
-  MatrixEmitter(contraction, emission).emit();
+  const MatrixChoice choice = choose(contraction, emission, emission.assumptions().sizes());
+  emit_tiled_contraction(contraction, kernel, tiled(choice, contraction, emission), emission);
 }
 
 }  // namespace lapilli

@@ -26,6 +26,8 @@ constexpr std::array variants{
                        emit_depthwise_contraction},
     ContractionVariant{"contraction_matrix", matrix_contraction_applies, matrix_contraction_requirement,
                        emit_matrix_contraction},
+    ContractionVariant{"contraction_tiled", scalar_contraction_applies, channels_last_if_vectors,
+                       emit_scalar_contraction},
     ContractionVariant{"contraction", always, channels_last_if_vectors, emit_plain_contraction},
 };
 

@@ -248,6 +248,19 @@ TEST_P(ContractionKernels, MatrixUnitsMatchTheHost) {
   }
 }
 
+TEST_P(ContractionKernels, TilesMatchTheHost) {
+  PlanOptions options;
+  options.contraction.variant = "contraction_tiled";
+  options.contraction.tile = 8;
+  for (const std::int64_t slices : {1, 3}) {
+    if (slices > 1 && !is_cut_too(GetParam())) continue;
+    options.contraction.slices = slices;
+    expect_reference(options, exact_tolerance(GetParam().dtype));
+  }
+  options.precision = Precision::float16;
+  if (is_cut_too(GetParam())) expect_reference(options, is_floating_point(GetParam().dtype) ? 1e-2 : 0);
+}
+
 const auto name_of = [](const ::testing::TestParamInfo<Case>& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Products, ContractionKernels, ::testing::ValuesIn(products()), name_of);
 INSTANTIATE_TEST_SUITE_P(Convolutions, ContractionKernels, ::testing::ValuesIn(convolutions()), name_of);

@@ -47,9 +47,11 @@ Tensor scaled(const Tensor& weights, const WeightColumns& columns, std::span<con
   const Tensor source = weights.aligned();
   const auto from = source.elements<float>();
   const auto to = result.mutable_elements<float>();
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::size_t column = i / static_cast<std::size_t>(columns.inner) % static_cast<std::size_t>(columns.count);
-    to[i] = from[i] * factors[column];
+  const auto inner = static_cast<std::size_t>(columns.inner);
+  std::size_t column = 0;
+  for (std::size_t begin = 0; begin < from.size(); begin += inner) {
+    for (std::size_t i = begin; i < begin + inner; ++i) to[i] = from[i] * factors[column];
+    if (++column == factors.size()) column = 0;
   }
   return result;
 }

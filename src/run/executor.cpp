@@ -20,7 +20,8 @@ constexpr bool always_verify = false;
 constexpr bool always_verify = true;
 #endif
 
-std::shared_ptr<const Program> verified(const VulkanDevice& device, std::shared_ptr<const Program> program) {
+const std::shared_ptr<const Program>& verified(const VulkanDevice& device,
+                                               const std::shared_ptr<const Program>& program) {
   if (always_verify || device.validation()) verify(*program, device.traits());
   return program;
 }
@@ -65,13 +66,19 @@ void read_port(const Port& port, const PortMemory& memory, std::span<std::byte> 
 
 }  // namespace
 
+// Pipelines are compiled while weights are uploaded.
 Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
                    std::shared_ptr<const Program> program)
+    : Executor(device, std::move(constants), verified(device, program),
+               std::async([device, program] { return make_pipelines(device, *program); })) {}
+
+Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
+                   std::shared_ptr<const Program> program, std::future<Pipelines> pipelines)
     : device_(std::move(device)),
       constants_(std::move(constants)),
-      program_(verified(device_, std::move(program))),
-      pipelines_(make_pipelines(device_, *program_)),
+      program_(std::move(program)),
       memory_(device_, *constants_, *program_),
+      pipelines_(pipelines.get()),
       timeline_(device_) {
   berths_.reserve(most_under_way);
   add_berth();

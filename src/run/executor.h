@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -80,6 +81,10 @@ class Executor {
   [[nodiscard]] std::uint64_t device_bytes() const noexcept;
 
  private:
+  using Pipelines = std::vector<std::shared_ptr<const Pipeline>>;
+  Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program,
+           std::future<Pipelines> pipelines);
+
   // A place for one run: its memory, and the commands that use it.
   struct Berth {
     RunMemory memory;
@@ -99,8 +104,8 @@ class Executor {
   VulkanDevice device_;
   std::shared_ptr<ResidentConstants> constants_;
   std::shared_ptr<const Program> program_;
-  std::vector<std::shared_ptr<const Pipeline>> pipelines_;
   ProgramMemory memory_;
+  std::vector<std::shared_ptr<const Pipeline>> pipelines_;
   std::vector<Berth> berths_;
   std::size_t last_read_ = 0;
   bool last_was_bare_ = false;

@@ -11,7 +11,8 @@ help() {
   build                build the program (build/lapilli) and the library
   test [ARGUMENT ...]  build and run all tests; arguments go to ctest, such as -R vision
   networks [...]       compare whole networks with ONNX Runtime, those too that take minutes on a CPU
-  sanitize             build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run them
+  sanitize [thread]    build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run
+                       them; or those of threads with its thread sanitizer
   conformance [...]    run the conformance suite of ONNX and count what passes
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
   lint                 check format, defects (clang-tidy) and the rules of size and dependency
@@ -165,24 +166,41 @@ command_networks() {
   ctest --test-dir build -j 1 --output-on-failure --no-tests=error -R '^networks\.' "$@"
 }
 
-# Fuzzers and sanitized tests share their objects, so both are built by Clang, which has libFuzzer.
-build_sanitized() { # TARGET
+# By Clang, which has libFuzzer and tells more than GCC.
+build_sanitized() { # FOLDER SANITIZERS TARGET [OPTION ...]
+  local folder=$1 sanitizers=$2 target=$3
   need build run test sanitize
-  say "Building with sanitizers in build-asan/ with $jobs jobs"
-  configure build-asan -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DLAPILLI_TESTS=ON -DLAPILLI_FUZZERS=ON \
-    -DLAPILLI_BENCHMARKS=OFF -DLAPILLI_SANITIZE=address,undefined
-  cmake --build build-asan -j "$jobs" --target "$1"
+  say "Building with sanitizers in $folder/ with $jobs jobs"
+  configure "$folder" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DLAPILLI_TESTS=ON \
+    -DLAPILLI_BENCHMARKS=OFF -DLAPILLI_SANITIZE="$sanitizers" "${@:4}"
+  cmake --build "$folder" -j "$jobs" --target "$target"
+}
+
+# Fuzzers and sanitized tests share their objects.
+build_checked() { # TARGET
+  build_sanitized build-asan address,undefined "$1" -DLAPILLI_FUZZERS=ON
 }
 
 command_sanitize() {
-  build_sanitized lapilli_checked_tests
-  say "Testing with address and undefined-behaviour sanitizers"
-  ctest --test-dir build-asan -L checked -j "$jobs" --output-on-failure --no-tests=error --quiet \
-    --output-log build-asan/ctest.log || {
-    tail -n 200 build-asan/ctest.log >&2
-    die "tests failed with sanitizers; the whole log is build-asan/ctest.log"
+  local folder label
+  case ${1:-} in
+    '')
+      folder=build-asan label=checked
+      build_checked lapilli_checked_tests
+      ;;
+    thread)
+      folder=build-tsan label=threads
+      build_sanitized build-tsan thread lapilli_threads_tests
+      ;;
+    *) die "sanitize takes 'thread' or nothing, not '$1'" ;;
+  esac
+  say "Testing with sanitizers"
+  ctest --test-dir $folder -L $label -j "$jobs" --output-on-failure --no-tests=error --quiet \
+    --output-log $folder/ctest.log || {
+    tail -n 200 $folder/ctest.log >&2
+    die "tests failed with sanitizers; the whole log is $folder/ctest.log"
   }
-  grep 'tests passed' build-asan/ctest.log
+  grep 'tests passed' $folder/ctest.log
 }
 
 command_conformance() {
@@ -208,7 +226,7 @@ command_lint() {
 command_fuzz() {
   local seconds=${1:-60} fuzzer name process failed=
   local -A names=()
-  build_sanitized lapilli_fuzzers
+  build_checked lapilli_fuzzers
   for fuzzer in build-asan/fuzzers/*_fuzz; do
     name=${fuzzer##*/}
     say "Fuzzing $name for $seconds s"

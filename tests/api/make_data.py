@@ -51,6 +51,24 @@ nodes = [
 ]
 save("found", nodes, [tensor("x", ["count"])], [tensor("y", ["found"])], [])
 
+# A classifier of small pictures: convolutions with a shortcut, a mean, a matrix product.
+generator = np.random.default_rng(1)
+shapes = {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 1, 3, 3), "w3": (8, 10), "b3": (10,)}
+constants = [numpy_helper.from_array(generator.normal(0, 0.3, shape).astype(np.float32), name)
+             for name, shape in shapes.items()]
+nodes = [
+    helper.make_node("Conv", ["x", "w1", "b1"], ["wide"], name="wide", pads=[1, 1, 1, 1]),
+    helper.make_node("Relu", ["wide"], ["a1"], name="a1"),
+    helper.make_node("Conv", ["a1", "w2"], ["each"], name="each", pads=[1, 1, 1, 1], group=8),
+    helper.make_node("Sigmoid", ["each"], ["a2"], name="a2"),
+    helper.make_node("Add", ["a1", "a2"], ["both"], name="both"),
+    helper.make_node("GlobalAveragePool", ["both"], ["mean"], name="mean"),
+    helper.make_node("Flatten", ["mean"], ["features"], name="features"),
+    helper.make_node("Gemm", ["features", "w3", "b3"], ["scores"], name="scores"),
+    helper.make_node("Softmax", ["scores"], ["y"], name="y"),
+]
+save("network", nodes, [tensor("x", ["batch", 3, 8, 8])], [tensor("y", ["batch", 10])], constants)
+
 # y = the sum of one row each of four tables, 64 MiB each, that lie in a file beside the model: large.bin, all zeros.
 tables = []
 for i in range(4):

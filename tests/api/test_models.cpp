@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace lapilli::testing {
 namespace {
@@ -52,6 +53,16 @@ LayersValues layers_values(const Tensor& x) {
 std::vector<float> floats(const Tensor& tensor) {
   const auto elements = tensor.elements<float>();
   return {elements.begin(), elements.end()};
+}
+
+Tensor patterned(std::vector<std::int64_t> shape, std::uint32_t seed) {
+  Tensor tensor = Tensor::allocate(DType::float32, std::move(shape));
+  std::uint32_t state = seed;
+  for (float& element : tensor.mutable_elements<float>()) {
+    state = state * 1664525U + 1013904223U;
+    element = static_cast<float>(static_cast<int>(state >> 24U) - 128) / 128;
+  }
+  return tensor;
 }
 
 }  // namespace lapilli::testing

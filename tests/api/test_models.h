@@ -12,6 +12,7 @@ namespace lapilli::testing {
 inline const char* const rows_model = API_TEST_DATA "/rows.onnx";
 inline const char* const found_model = API_TEST_DATA "/found.onnx";
 inline const char* const layers_model = API_TEST_DATA "/layers.onnx";
+inline const char* const network_model = API_TEST_DATA "/network.onnx";
 
 /// LAPILLI_TEST_DEVICE, or llvmpipe; validation on, no pipeline cache.
 DeviceOptions device_options();
@@ -26,5 +27,8 @@ struct LayersValues {
 LayersValues layers_values(const Tensor& x);
 
 std::vector<float> floats(const Tensor& tensor);
+
+/// float32 from -1 to 1, some of them 0, others for each seed.
+Tensor patterned(std::vector<std::int64_t> shape, std::uint32_t seed);
 
 }  // namespace lapilli::testing

@@ -1,0 +1,195 @@
+// A run that was made ready allocates nothing, and locks nothing but the queue.
+//
+// The linker hands every call of malloc and its like, and of pthread_mutex_lock, that our own objects make to the
+// functions below (--wrap in CMakeLists.txt), and `operator new` is ours. What drivers do inside of their own
+// libraries is not counted.
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <numeric>
+
+#include "run/executor.h"
+#include "run/scale_add_program.h"
+
+namespace {
+
+struct Counts {
+  std::size_t allocations = 0, locks = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+thread_local Counts counts;  // a run is on the thread that calls it
+
+}  // namespace
+
+// NOLINTBEGIN(bugprone-reserved-identifier,cppcoreguidelines-no-malloc,readability-identifier-naming): the linker's
+// names
+extern "C" {
+void* __real_malloc(std::size_t size);
+void* __real_calloc(std::size_t count, std::size_t size);
+void* __real_realloc(void* memory, std::size_t size);
+void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t size);
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+
+void* __wrap_malloc(std::size_t size) {
+  ++counts.allocations;
+  return __real_malloc(size);
+}
+void* __wrap_calloc(std::size_t count, std::size_t size) {
+  ++counts.allocations;
+  return __real_calloc(count, size);
+}
+void* __wrap_realloc(void* memory, std::size_t size) {
+  ++counts.allocations;
+  return __real_realloc(memory, size);
+}
+void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+  ++counts.allocations;
+  return __real_aligned_alloc(alignment, size);
+}
+int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  ++counts.allocations;
+  return __real_posix_memalign(memory, alignment, size);
+}
+int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
+  ++counts.locks;
+  return __real_pthread_mutex_lock(mutex);
+}
+}
+
+// Array forms call these.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept { return std::malloc(size); }
+void* operator new(std::size_t size) {
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto bytes = static_cast<std::size_t>(alignment);
+  if (void* memory = std::aligned_alloc(bytes, (size + bytes - 1) / bytes * bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+// NOLINTEND(bugprone-reserved-identifier,cppcoreguidelines-no-malloc,readability-identifier-naming)
+
+namespace lapilli {
+namespace {
+
+template <class Action>
+Counts counted(Action&& action) {
+  const Counts before = counts;
+  std::forward<Action>(action)();
+  return {counts.allocations - before.allocations, counts.locks - before.locks};
+}
+
+VulkanDevice open(bool staged) {
+  DeviceOptions options;
+  options.pipeline_cache = false;
+  options.restrictions.no_host_visible_device_memory = staged;
+  return VulkanDevice::open(options);
+}
+
+Executor executor_of(const VulkanDevice& device, Program program) {
+  return {device, std::make_shared<ResidentConstants>(device), std::make_shared<const Program>(std::move(program))};
+}
+
+// Two dispatches, weights, parameters in a buffer, a barrier.
+class HotPath : public ::testing::TestWithParam<bool> {
+ protected:
+  HotPath() {
+    std::iota(weights_.begin(), weights_.end(), 1.0F);
+    std::iota(input_.begin(), input_.end(), -100.0F);
+  }
+
+  [[nodiscard]] Executor executor() const {
+    const VulkanDevice device = open(GetParam());
+    return executor_of(device, scale_add_program(device.traits(), weights_));
+  }
+
+  void expect_right() const {
+    for (std::size_t i = 0; i < output_.size(); ++i) {
+      ASSERT_EQ(output_[i], 2 * (2 * input_[i] + weights_[i]) + weights_[i] + 3) << i;
+    }
+  }
+
+  std::array<float, 1000> weights_{}, input_{}, output_{};
+  std::array<std::span<const std::byte>, 1> inputs_{std::as_bytes(std::span(input_))};
+  std::array<std::span<std::byte>, 1> outputs_{std::as_writable_bytes(std::span(output_))};
+};
+
+constexpr std::size_t run_count = 100;
+// Vulkan wants calls for one queue to come one at a time.
+constexpr Counts queue_only{0, run_count};
+
+TEST_P(HotPath, runs_without_allocating) {
+  Executor executor = this->executor();
+  executor.run(inputs_, outputs_);
+  EXPECT_EQ(counted([&] {
+              for (std::size_t run = 0; run < run_count; ++run) {
+                input_[run] += 1;
+                executor.run(inputs_, outputs_);
+              }
+            }),
+            queue_only);
+  expect_right();
+}
+
+TEST_P(HotPath, submits_ahead_without_allocating) {
+  Executor executor = this->executor();
+  const auto run_two = [&] {
+    const Executor::Ticket first = executor.submit(inputs_), second = executor.submit(inputs_);
+    executor.read(first, outputs_);
+    executor.read(second, outputs_);
+  };
+  run_two();
+  EXPECT_EQ(counted([&] {
+              for (std::size_t run = 0; run < run_count / 2; ++run) run_two();
+            }),
+            queue_only);
+  expect_right();
+}
+
+INSTANTIATE_TEST_SUITE_P(Memory, HotPath, ::testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "staged" : "in_place"; });
+
+TEST(HotPathPorts, convert_packed_elements_without_allocating) {
+  const VulkanDevice device = open(false);
+  Program program;
+  program.segments = {{SegmentKind::input, 1000}};
+  program.inputs = {{"x", DType::int4, {1000}, 0}};
+  program.outputs = {{"y", DType::int4, {1000}, 0}};
+  Executor executor = executor_of(device, std::move(program));
+  std::array<std::byte, 500> input{}, output{};
+  input.fill(std::byte{0x5A});
+  const std::array<std::span<const std::byte>, 1> inputs{std::span<const std::byte>(input)};
+  const std::array<std::span<std::byte>, 1> outputs{std::span<std::byte>(output)};
+  executor.run(inputs, outputs);
+  EXPECT_EQ(counted([&] {
+              for (std::size_t run = 0; run < run_count; ++run) executor.run(inputs, outputs);
+            }),
+            queue_only);
+  EXPECT_EQ(output, input);
+}
+
+TEST(HotPathCounters, see_what_they_are_to_see) {
+  EXPECT_EQ(counted([] { std::make_unique<std::array<char, 100>>().reset(); }), (Counts{1, 0}));
+  std::mutex mutex;
+  EXPECT_EQ(counted([&] { const std::scoped_lock lock(mutex); }), (Counts{0, 1}));
+  const Counts making = counted([] { (void)open(false).allocate(1000, MemoryKind::staging); });
+  EXPECT_GT(making.allocations, 10U);
+}
+
+}  // namespace
+}  // namespace lapilli

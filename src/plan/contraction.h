@@ -18,6 +18,7 @@ struct ContractionOperand {
   Dim offset;
   std::vector<Dim> batch, rows;  ///< one stride an axis; B has no rows
   Dim channel, column, tap;      ///< channels of A and B; columns of all but A; taps of B
+  std::optional<StorageWindow> window = {};  ///< what is bound of the storage; the offset is from its begin
 };
 
 /// The window of a convolution, over the row axes 1 and up; axis 0 is the image. Without axes: a matrix product.
@@ -90,6 +91,9 @@ bool depthwise_contraction_applies(const ContractionTraits& traits, const Device
 OperandRequirement depthwise_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
                                                      std::size_t rank, const PlanOptions& options);
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission);
+
+/// The contraction in parts whose operands can be bound; weights that are constants are left to columns_at_once.
+std::vector<Contraction> cut_to_bindings(const Contraction& contraction, Emission& emission);
 
 // What variants share.
 

@@ -30,9 +30,15 @@ struct Placement {
   std::vector<Dim> strides;  ///< elements, one an axis
 };
 
+/// A part of a storage that is bound in place of the whole, in bytes; it begins where a binding may.
+struct StorageWindow {
+  std::int64_t begin = 0, bytes = 0;
+};
+
 struct StorageAccess {
   StorageId storage{};
   Access access = Access::read;
+  std::optional<StorageWindow> window = {};
 };
 
 /// One 32-bit word of what a kernel is told at run time.

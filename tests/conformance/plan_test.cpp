@@ -12,6 +12,7 @@
 #include "plan/build.h"
 #include "plan/instantiate.h"
 #include "program/verify.h"
+#include "support/restrictions.h"
 #include "vulkan/device_plan.h"
 #include "vulkan/recorded_snapshots.h"
 
@@ -24,6 +25,7 @@ struct PlanCase {
   bool optimise = true;
   Precision precision = Precision::float32;
   bool all_types = true;  // the device has every type that the suite uses
+  std::string limits = {};  // what is taken from it
 };
 
 // Nothing where the host has a part in the model.
@@ -63,7 +65,9 @@ TEST_P(SuitePlan, IsValidForEveryModel) {
   options.precision = GetParam().precision;
   const std::vector<std::string> modes{options.optimise ? "optimised" : "unoptimised",
                                        options.precision == Precision::float32 ? "float32" : "float16"};
-  const DeviceTraits traits = make_device_plan(recorded_snapshot(GetParam().device), {}).traits;
+  DeviceRestrictions restrictions;
+  restrict_device(restrictions, GetParam().limits);
+  const DeviceTraits traits = make_device_plan(recorded_snapshot(GetParam().device), restrictions).traits;
   std::size_t planned = 0;
   for (const TestCase& test : cases) {
     try {
@@ -81,6 +85,15 @@ INSTANTIATE_TEST_SUITE_P(All, SuitePlan,
                          ::testing::Values(PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"},
                                            PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
                                            PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
+                                           PlanCase{"FewGroups", "llvmpipe_mesa_26_1", true, Precision::float32, true,
+                                                    "max_groups=64"},
+                                           PlanCase{"SmallBindings", "llvmpipe_mesa_26_1", true, Precision::float32,
+                                                    true, "max_storage_range=1048576"},
+                                           PlanCase{"SmallAllocations", "llvmpipe_mesa_26_1", true,
+                                                    Precision::float32, true, "max_allocation=16777216"},
+                                           PlanCase{"SmallEverything", "nvidia_h200", true, Precision::float16, true,
+                                                    "max_groups=64,max_storage_range=1048576,max_allocation=16777216,"
+                                                    "max_shared_memory=16384,no_float16,no_int8,no_int64"},
                                            PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16,
                                                     false}),
                          [](const auto& parameter) { return parameter.param.name; });

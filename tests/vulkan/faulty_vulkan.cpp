@@ -221,8 +221,10 @@ PFN_vkGetInstanceProcAddr real_loader() {
 std::atomic<PFN_vkGetDeviceProcAddr> real_device_functions;
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
-  const std::string_view wanted(name);
-  // A device's own functions, and those that Lapilli has by their names of before Vulkan 1.3.
+  std::string_view wanted(name);
+  if (wanted == "vkGetDeviceProcAddr") return reinterpret_cast<PFN_vkVoidFunction>(&device_function);
+  // As it is called before Vulkan 1.3.
+  if (wanted == "vkQueueSubmit2KHR") wanted = "vkQueueSubmit2";
   return hooked(wanted, real_device_functions.load()(device, name));
 }
 

@@ -46,6 +46,8 @@ struct Contraction {
 
   [[nodiscard]] Dim rows() const { return element_count(row_sizes); }
   [[nodiscard]] Dim batches() const { return element_count(batch_sizes); }
+  /// Multiplications and additions.
+  [[nodiscard]] Dim work() const { return batches() * rows() * columns * channels * Dim(2 * window.taps()); }
 };
 
 /// The most axes that kernels have (src/kernels/include/contraction_loops.glsl).

@@ -90,6 +90,7 @@ class TiledEmitter {
     dispatch.parameters = parameters.take();
     dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
     dispatch.groups = contraction.batches() * row_tiles_ * column_tiles_ * choice_.slices;
+    dispatch.work = contraction.work();
     emission_.add_dispatch(std::move(dispatch));
   }
 

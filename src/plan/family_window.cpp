@@ -131,6 +131,8 @@ void emit_part(const LoopNest& nest, const Node& node, Emission& emission) {
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
+  dispatch.work = count;
+  for (const WindowAxis& axis : window.axes) dispatch.work = dispatch.work * Dim(axis.size);
   emission.add_dispatch(std::move(dispatch));
 }
 

@@ -48,6 +48,7 @@ std::vector<std::string> collect_symbols(const Structure& structure) {
   for (const Storage& storage : structure.storages) storage.size.collect_symbols(symbols);
   for (const SymbolicDispatch& dispatch : structure.dispatches) {
     dispatch.groups.collect_symbols(symbols);
+    dispatch.work.collect_symbols(symbols);
     for (const ParameterWord& word : dispatch.parameters) word.value.collect_symbols(symbols);
   }
   for (const auto* ports : {&structure.inputs, &structure.outputs}) {

@@ -71,6 +71,7 @@ struct SymbolicDispatch {
   std::uint32_t subgroup_size = 0;
   std::vector<StorageAccess> bindings;
   std::vector<ParameterWord> parameters;
+  Dim work = 0;                      ///< operations, where they are more than elements that are bound
   Dim groups;                        ///< workgroups in all; the kernel finds its own number in three axes
   std::vector<std::uint32_t> after;  ///< dispatches that must be complete before
   std::uint32_t level = 0;           ///< 1 + the highest level in `after`

@@ -79,7 +79,7 @@ vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& 
   vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
   if (!entries.empty()) stage.pSpecializationInfo = &specialization;
   if (spec.subgroup_size != 0) stage.pNext = &subgroup_size;
-  return {device.device, device.pipeline_cache, vk::ComputePipelineCreateInfo({}, stage, *layout)};
+  return {device.device, device.pipeline_cache, vk::ComputePipelineCreateInfo(vk::PipelineCreateFlagBits::eDispatchBase, stage, *layout)};
 }
 
 }  // namespace

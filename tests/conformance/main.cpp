@@ -7,6 +7,7 @@
 #include <format>
 #include <iostream>
 #include <memory>
+#include <ranges>
 #include <regex>
 #include <thread>
 
@@ -88,7 +89,9 @@ void show_progress(std::size_t done, std::size_t count) {
 std::vector<CaseResult> run_cases(const std::vector<TestCase>& cases, const Expectations& expectations,
                                   const Options& options) {
   std::vector<std::string> modes{options.mode, options.precision};
-  modes.insert(modes.end(), options.limits.begin(), options.limits.end());
+  for (const std::string& limits : options.limits) {
+    for (const auto limit : std::views::split(limits, ',')) modes.emplace_back(limit.begin(), limit.end());
+  }
   std::vector<CaseResult> results(cases.size());
   std::size_t done = 0;
   const auto finished = [&](const TaskResult& task) {

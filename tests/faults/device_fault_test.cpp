@@ -2,10 +2,13 @@
 // works.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
+#include <filesystem>
+#include <format>
+#include <fstream>
+#include <functional>
 
 #include "lapilli/error.h"
 #include "lapilli/model.h"
@@ -137,6 +140,43 @@ TEST_P(DeviceFault, TheSameContextRunsAfterAnAllocationFailed) {
     }
   }
   EXPECT_EQ(run_once(context, model), right);
+}
+
+// A damaged file of compiled pipelines costs time and nothing else; it is written anew.
+TEST(PipelineCacheFault, DamagedFilesAreReplaced) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / std::format("lapilli_fault_test.{}", getpid());
+  DeviceOptions options = options_for(false);
+  options.pipeline_cache = true;
+  options.pipeline_cache_folder = folder;
+  const auto life = [&] {
+    const Device device = Device::open(options);
+    const Model model = Model::load(FAULT_TEST_MODEL, device);
+    Context context(model);
+    return run_once(context, model);
+  };
+  const std::vector<std::byte> right = life();
+  ASSERT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1);
+  const fs::path file = fs::directory_iterator(folder)->path();
+  const auto whole = fs::file_size(file);
+  const std::vector<std::function<void(std::string&)>> damages{
+      [](std::string& bytes) { bytes.resize(bytes.size() / 2); },
+      [](std::string& bytes) { bytes.clear(); },
+      [](std::string& bytes) { std::ranges::fill(bytes, '\0'); },
+      [](std::string& bytes) { bytes[20] = static_cast<char>(bytes[20] + 1); },  // of another driver
+      [](std::string& bytes) { bytes.back() = static_cast<char>(bytes.back() + 1); },
+      [](std::string& bytes) { bytes += bytes; },
+  };
+  for (std::size_t i = 0; i < damages.size(); ++i) {
+    std::ifstream source(file, std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(source)), std::istreambuf_iterator<char>());
+    damages[i](bytes);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    EXPECT_EQ(life(), right) << i;
+    EXPECT_GE(fs::file_size(file), whole / 2) << i;
+    EXPECT_EQ(control().live, 0) << i;
+  }
+  fs::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, DeviceFault, testing::Bool(),

@@ -190,9 +190,9 @@ class Instantiation {
     dispatch.push_constants.resize(pushed_words, 0);
     for (const StorageAccess& access : symbolic.bindings) dispatch.bindings.push_back(storage_binding(access));
     dispatch.pipeline = pipeline(symbolic, pushed);
-    std::uint64_t words = 0;
-    for (const Binding& binding : dispatch.bindings) words += binding.size / word_bytes;
-    dispatch.work = std::max(words, static_cast<std::uint64_t>(std::max<std::int64_t>(symbolic.work.evaluate(sizes_), 0)));
+    std::uint64_t elements = 0;
+    for (const Binding& binding : dispatch.bindings) elements += binding.size / word_bytes;
+    dispatch.work = std::max(elements, static_cast<std::uint64_t>(std::max<std::int64_t>(symbolic.work.evaluate(sizes_), 0)));
     return dispatch;
   }
 

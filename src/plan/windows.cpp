@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/packed.h"
 
 namespace lapilli {
 namespace {
+
+// Into how many a dispatch is cut: a model cannot ask for work without end.
+constexpr std::int64_t most_parts = 16384;
 
 // What kernels load at once is within one such block.
 constexpr std::int64_t block_bytes = 16;
@@ -117,6 +122,11 @@ std::vector<LoopPart> cut_loops(std::span<const std::int64_t> sizes, const std::
            window_of(*large, part, limits).bytes, large->storage, limits.range);
     }
     const std::int64_t steps = steps_of_part(*large, part, *loop, limits);
+    const std::int64_t pieces = divide_up(part.sizes[*loop], steps);
+    if (pieces > most_parts || std::cmp_greater(waiting.size() + done.size(), most_parts - pieces)) {
+      fail(ErrorCode::limit_exceeded, "more than {} dispatches are needed, since the device binds {} bytes at once",
+           most_parts, limits.range);
+    }
     // The last part is taken from `waiting` first, so that the results are in order.
     for (std::int64_t start = (part.sizes[*loop] - 1) / steps * steps; start >= 0; start -= steps) {
       LoopPart piece = part;
@@ -130,8 +140,12 @@ std::vector<LoopPart> cut_loops(std::span<const std::int64_t> sizes, const std::
 
 bool exceeds_bindings(std::span<const StorageId> storages, Emission& emission) {
   const Dim range = binding_limits(emission.traits()).range;
+  constexpr std::uint64_t most = std::uint64_t{1} << 62U;
+  const Dim allocation = static_cast<std::int64_t>(std::min(emission.traits().max_allocation, most));
   bool exceeds = false;
   for (const StorageId storage : storages) {
+    // No use in parts: it cannot be had at all, and instantiate says so.
+    if (emission.assumptions().less(allocation, emission.storage_bytes(storage))) return false;
     exceeds = emission.assumptions().less(range, emission.storage_bytes(storage)) || exceeds;
   }
   return exceeds;

@@ -1,6 +1,9 @@
 // Small devices: tensors larger than a binding, an arena larger than an allocation, runs longer than a submission.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "lapilli/error.h"
 #include "ops/contraction.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"

@@ -64,7 +64,7 @@ TEST_P(WideIntegers, ConvertAsTheHostDoes) {
     expect_same(make_pointwise(PointwiseFunction::cast, other, 1), {hard_integers(GetParam(), 3)},
                 std::format("to {}", to_string(other)));
   }
-  std::vector<float> values{0, -0.0F, 0.9F, -0.9F, 1.5F, 4294967296.0F, 4294967040.0F, 0x1p62F, 1e30F, -1e30F};
+  std::vector<float> values{0, -0.0F, 0.9F, -0.9F, 1.5F, 4294967296.0F, 4294967040.0F, 0x1p62F, -0x1p63F, 0x1p-30F};
   std::mt19937 generator(5);
   for (int i = 0; i < 300; ++i) {
     const auto mantissa = static_cast<float>(generator() % (1U << 24U));

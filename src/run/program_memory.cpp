@@ -132,7 +132,8 @@ std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const 
   }
   const std::size_t first = buffers_.size();
   for (const std::uint64_t bytes : staged) {
-    buffers_.push_back(std::make_unique<Buffer>(device.allocate(bytes, staging)));
+    with_context(input ? "staging of inputs" : "staging of outputs",
+                 [&] { buffers_.push_back(std::make_unique<Buffer>(device.allocate(bytes, staging))); });
     device_bytes_ = checked_add(device_bytes_, bytes);
   }
   for (const auto& [port, buffer] : copied) memory[port].host.buffer = buffers_[first + buffer].get();

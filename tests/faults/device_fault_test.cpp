@@ -99,7 +99,8 @@ class DeviceFault : public testing::TestWithParam<bool> {
 };
 
 TEST_P(DeviceFault, EveryAllocationOfMemory) {
-  EXPECT_GE(fail_each(FaultKind::allocation, ErrorCode::out_of_memory), 3);
+  // Small buffers share memory, so there are few.
+  EXPECT_GE(fail_each(FaultKind::allocation, ErrorCode::out_of_memory), 1);
   EXPECT_FALSE(whole_life(GetParam()).empty());
 }
 

@@ -90,10 +90,22 @@ VKAPI_ATTR VkResult VKAPI_CALL using_memory(Arguments... arguments) {
   return failure != VK_SUCCESS ? failure : pass_on<call>(arguments...);
 }
 
-template <Call call, FaultKind kind, class... Arguments>
-VKAPI_ATTR VkResult VKAPI_CALL losing(Arguments... arguments) {
-  if (fires(kind)) control.lost = true;
-  return control.lost ? VK_ERROR_DEVICE_LOST : pass_on<call>(arguments...);
+std::atomic<PFN_vkGetDeviceProcAddr> real_device_functions;
+
+// A lost device runs nothing any more, so that all it used may go.
+void let_it_end(VkDevice device) {
+  const auto wait = real_device_functions.load()(device, "vkDeviceWaitIdle");
+  reinterpret_cast<PFN_vkDeviceWaitIdle>(wait)(device);
+}
+void let_it_end(VkQueue /*queue*/) {}
+
+template <Call call, FaultKind kind, class Owner, class... Arguments>
+VKAPI_ATTR VkResult VKAPI_CALL losing(Owner owner, Arguments... arguments) {
+  if (fires(kind)) {
+    let_it_end(owner);
+    control.lost = true;
+  }
+  return control.lost ? VK_ERROR_DEVICE_LOST : pass_on<call>(owner, arguments...);
 }
 
 template <class Handle>
@@ -217,8 +229,6 @@ PFN_vkGetInstanceProcAddr real_loader() {
   }();
   return function;
 }
-
-std::atomic<PFN_vkGetDeviceProcAddr> real_device_functions;
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
   std::string_view wanted(name);

@@ -51,7 +51,8 @@ std::vector<Piece> periodic_pieces(PadMode mode, std::int64_t before, std::int64
     pieces.push_back({start, end - start, source(start), even ? static_cast<int>(step) : 1});
     start = end;
     if (pieces.size() > most_pieces) {
-      fail(ErrorCode::limit_exceeded, "an axis of {} elements is repeated more than {} times to pad it", size, most_pieces);
+      fail(ErrorCode::limit_exceeded, "an axis of {} elements is repeated more than {} times to pad it", size,
+           most_pieces);
     }
   }
   return pieces;

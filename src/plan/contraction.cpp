@@ -412,7 +412,8 @@ std::vector<StorageAccess> contraction_bindings(const Contraction& contraction) 
     return StorageAccess{operand.storage, Access::read, operand.window};
   };
   std::vector<StorageAccess> bindings{{contraction.output.storage, Access::write, contraction.output.window},
-                                      read(contraction.a), read(contraction.b)};
+                                      read(contraction.a),
+                                      read(contraction.b)};
   for (const ContractionOperand& operand : contraction.epilogue) bindings.push_back(read(operand));
   bindings.resize(3 + epilogue_limits.inputs - 1, bindings.back());
   return bindings;

@@ -16,8 +16,8 @@ struct ContractionOperand {
   StorageId storage{};
   DType dtype = DType::undefined;
   Dim offset;
-  std::vector<Dim> batch, rows;  ///< one stride an axis; B has no rows
-  Dim channel, column, tap;      ///< channels of A and B; columns of all but A; taps of B
+  std::vector<Dim> batch, rows;              ///< one stride an axis; B has no rows
+  Dim channel, column, tap;                  ///< channels of A and B; columns of all but A; taps of B
   std::optional<StorageWindow> window = {};  ///< what is bound of the storage; the offset is from its begin
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 class ContractionCutter {
  public:
-  ContractionCutter(const Contraction& whole, Emission& emission) : whole_(whole), assumptions_(emission.assumptions()) {
+  ContractionCutter(const Contraction& whole, Emission& emission)
+      : whole_(whole), assumptions_(emission.assumptions()) {
     const auto append = [&](std::span<const Dim> sizes) {
       const std::vector<std::int64_t> values = numbers(sizes, assumptions_);
       sizes_.insert(sizes_.end(), values.begin(), values.end());

@@ -53,7 +53,8 @@ std::int64_t columns_at_once(const Contraction& contraction, Emission& emission)
     column_bytes = checked_multiply(column_bytes, emission.assumptions().number(contraction.batch_sizes[axis]));
   }
   const DeviceTraits& traits = emission.traits();
-  const auto most = static_cast<std::int64_t>(std::min({traits.max_storage_range, traits.max_allocation, 1UL << 62U}));
+  const auto most =
+      static_cast<std::int64_t>(std::min({traits.max_storage_range, traits.max_allocation, 1UL << 62U}));
   if (column_bytes == 0 || align_up(columns, padding) <= most / column_bytes) return columns;
   const std::int64_t fitting = most / column_bytes;
   return std::max(padding, fitting < tile ? fitting / padding * padding : fitting / tile * tile);

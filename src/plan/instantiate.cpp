@@ -51,8 +51,8 @@ class Instantiation {
       program_.segments[parameters_segment_].size = program_.parameters.size();
     }
     program_.steps = insert_barriers(std::move(dispatches_));
-    report_.dispatches = static_cast<std::size_t>(
-        std::ranges::count_if(program_.steps, [](const Step& step) { return std::holds_alternative<Dispatch>(step); }));
+    report_.dispatches = static_cast<std::size_t>(std::ranges::count_if(
+        program_.steps, [](const Step& step) { return std::holds_alternative<Dispatch>(step); }));
     report_.barriers = program_.steps.size() - report_.dispatches;
     report_.pipelines = program_.pipelines.size();
     return {std::move(program_), report_};
@@ -192,7 +192,8 @@ class Instantiation {
     dispatch.pipeline = pipeline(symbolic, pushed);
     std::uint64_t elements = 0;
     for (const Binding& binding : dispatch.bindings) elements += binding.size / word_bytes;
-    dispatch.work = std::max(elements, static_cast<std::uint64_t>(std::max<std::int64_t>(symbolic.work.evaluate(sizes_), 0)));
+    dispatch.work =
+        std::max(elements, static_cast<std::uint64_t>(std::max<std::int64_t>(symbolic.work.evaluate(sizes_), 0)));
     return dispatch;
   }
 
@@ -229,7 +230,8 @@ class Instantiation {
   [[nodiscard]] Binding storage_binding(const StorageAccess& access) const {
     const std::size_t storage = index_of(access.storage);
     const std::uint64_t begin = access.window ? static_cast<std::uint64_t>(access.window->begin) : 0;
-    const std::uint64_t size = access.window ? static_cast<std::uint64_t>(access.window->bytes) : storage_sizes_[storage];
+    const std::uint64_t size =
+        access.window ? static_cast<std::uint64_t>(access.window->bytes) : storage_sizes_[storage];
     if (size > traits_.max_storage_range) {
       fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is bound, but the device allows {} at once", size,
            traits_.max_storage_range);

@@ -27,7 +27,8 @@ struct MemoryPlan {
 /// The smallest of the plans that several greedy strategies find (Pisarchyk and Lee 2020, arXiv 2001.03288).
 /// Deterministic. No use crosses a multiple of `block`, which is a multiple of the alignment, so that memory may come
 /// in blocks of that size. Throws Error (limit_exceeded) where sizes overflow or a use is larger than a block.
-MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment, std::uint64_t block = unlimited_block);
+MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment,
+                       std::uint64_t block = unlimited_block);
 
 /// The largest sum of sizes that are alive at one level: no plan is smaller.
 std::uint64_t memory_lower_bound(std::span<const MemoryUse> uses, std::uint64_t alignment);

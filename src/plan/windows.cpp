@@ -111,7 +111,8 @@ std::vector<LoopPart> cut_loops(std::span<const std::int64_t> sizes, const std::
   while (!waiting.empty()) {
     LoopPart part = std::move(waiting.back());
     waiting.pop_back();
-    const auto large = std::ranges::find_if(operands, [&](const auto& operand) { return !fits(operand, part, limits); });
+    const auto large =
+        std::ranges::find_if(operands, [&](const auto& operand) { return !fits(operand, part, limits); });
     if (large == operands.end()) {
       done.push_back(std::move(part));
       continue;

@@ -42,14 +42,14 @@ StorageWindow window_of(const CutOperand& operand, const LoopPart& part, const B
 std::vector<LoopPart> cut_loops(std::span<const std::int64_t> sizes, const std::vector<bool>& fixed,
                                 std::span<const CutOperand> operands, const BindingLimits& limits);
 
-/// Whether any of these storages is larger than a binding may be, at the sizes at hand; the structure then serves only
-/// sizes for which it stays so.
+/// Whether any of these storages is larger than a binding may be, at the sizes at hand; the structure then serves
+/// only sizes for which it stays so.
 bool exceeds_bindings(std::span<const StorageId> storages, Emission& emission);
 
 struct NestCut {
-  std::size_t bound = 0;       ///< so many of the inputs, the first ones, have memory
-  std::size_t loops = 0;       ///< so many of the loops, the outermost ones, may be cut
-  std::int64_t beyond = 0;     ///< elements that kernels touch above those that loops point at, of input 0
+  std::size_t bound = 0;    ///< so many of the inputs, the first ones, have memory
+  std::size_t loops = 0;    ///< so many of the loops, the outermost ones, may be cut
+  std::int64_t beyond = 0;  ///< elements that kernels touch above those that loops point at, of input 0
 };
 /// The nest in parts whose operands can be bound.
 std::vector<LoopNest> cut_to_bindings(LoopNest nest, const NestCut& cut, Emission& emission);

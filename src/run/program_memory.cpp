@@ -108,7 +108,7 @@ std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const 
   const bool input = staging == MemoryKind::staging;
   const std::uint64_t limit = device.traits().max_allocation;
   std::vector<PortMemory> memory;
-  std::vector<std::uint64_t> staged;  // bytes of each staging buffer
+  std::vector<std::uint64_t> staged;                        // bytes of each staging buffer
   std::vector<std::pair<std::size_t, std::size_t>> copied;  // port, staging buffer
   for (const Port& port : ports) {
     PortMemory& place = memory.emplace_back(port_range(program, segments_, port));

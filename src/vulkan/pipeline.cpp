@@ -59,7 +59,8 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device, const Kerne
 }
 
 // What the device's driver gets: it may have no 64-bit integers.
-std::vector<std::uint32_t> code_for(const DeviceTraits& traits, const PipelineSpec& spec, const KernelModule& kernel) {
+std::vector<std::uint32_t> code_for(const DeviceTraits& traits, const PipelineSpec& spec,
+                                    const KernelModule& kernel) {
   std::vector<std::uint32_t> spirv = without_dead_branches(kernel.spirv, spec.specialization);
   if (traits.int64) return spirv;
   const KernelModule* helpers = find_kernel(traits.float64 ? "wide_integers.float64" : "wide_integers.narrow");
@@ -79,7 +80,8 @@ vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& 
   vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
   if (!entries.empty()) stage.pSpecializationInfo = &specialization;
   if (spec.subgroup_size != 0) stage.pNext = &subgroup_size;
-  return {device.device, device.pipeline_cache, vk::ComputePipelineCreateInfo(vk::PipelineCreateFlagBits::eDispatchBase, stage, *layout)};
+  return {device.device, device.pipeline_cache,
+          vk::ComputePipelineCreateInfo(vk::PipelineCreateFlagBits::eDispatchBase, stage, *layout)};
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ void Recording::cut() {
 }
 
 void Recording::Handles::begin() {
-  commands = std::move(
-      device->device.allocateCommandBuffers({*command_pool, vk::CommandBufferLevel::ePrimary, 1}).front());
+  commands =
+      std::move(device->device.allocateCommandBuffers({*command_pool, vk::CommandBufferLevel::ePrimary, 1}).front());
   commands.begin(vk::CommandBufferBeginInfo());
 }
 

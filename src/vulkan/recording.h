@@ -29,8 +29,9 @@ struct RecordingSize {
 enum class Stage : std::uint8_t { host = 1, transfer = 2, compute = 4 };
 constexpr Stage operator|(Stage a, Stage b) { return static_cast<Stage>(static_cast<int>(a) | static_cast<int>(b)); }
 
-/// Command buffers, one as a rule, that are recorded once and submitted many times, with their descriptor sets and timestamps. Buffers
-/// and pipelines it names must outlive it, as must the end of its execution. For one thread at a time.
+/// Command buffers, one as a rule, that are recorded once and submitted many times, with their descriptor sets and
+/// timestamps. Buffers and pipelines it names must outlive it, as must the end of its execution. For one thread at a
+/// time.
 class Recording {
  public:
   Recording(const VulkanDevice& device, const RecordingSize& size);

@@ -101,7 +101,7 @@ constexpr std::array replacements{
 
 /// Of GLSL.std.450.
 constexpr std::array extended_replacements{
-    Replacement{5, "absolute"},        Replacement{38, "unsigned_minimum"}, Replacement{39, "signed_minimum"},
+    Replacement{5, "absolute"},          Replacement{38, "unsigned_minimum"}, Replacement{39, "signed_minimum"},
     Replacement{41, "unsigned_maximum"}, Replacement{42, "signed_maximum"},   Replacement{44, "unsigned_clamp"},
     Replacement{45, "signed_clamp"},
 };
@@ -109,9 +109,7 @@ constexpr std::array extended_replacements{
 /// What takes operands as they are, whether these are integers or two words: moves, and bit by bit.
 constexpr std::array unchanged{1U, 54U, 55U, 57U, 59U, 61U, 65U, 169U, 197U, 198U, 199U, 200U, 245U};
 
-std::string_view text_of(Words words) {
-  return reinterpret_cast<const char*>(words.data());
-}
+std::string_view text_of(Words words) { return reinterpret_cast<const char*>(words.data()); }
 
 /// The functions of the helper module.
 class Helpers {
@@ -131,7 +129,8 @@ class Helpers {
       } else if (opcode(words) == op_function) {
         functions_[words[2]] = i;
         if (names.contains(words[2])) by_name_[names[words[2]]] = words[2];
-      } else if (functions_.empty() && words.size() > 2 && ((opcode(words) >= 41 && opcode(words) <= 46) || opcode(words) == 1)) {
+      } else if (functions_.empty() && words.size() > 2 &&
+                 ((opcode(words) >= 41 && opcode(words) <= 46) || opcode(words) == 1)) {
         globals_[words[2]] = words;
       }
     }
@@ -223,7 +222,8 @@ class Lowering {
       if (words[2] == 32) (words[3] == 0 ? unsigned_ : signed_) = words[1];
     }
     for (const Words words : all) {
-      if (opcode(words) == op_type_vector && words[2] == unsigned_ && unsigned_ != no_id && words[3] == 2) pair_ = words[1];
+      if (opcode(words) == op_type_vector && words[2] == unsigned_ && unsigned_ != no_id && words[3] == 2)
+        pair_ = words[1];
     }
     for (Id* type : {&unsigned_, &signed_, &pair_}) {
       if (*type == no_id) *type = fresh();
@@ -344,15 +344,16 @@ class Lowering {
     bool touches = computes && wide_.contains(words[1]);
     for (std::size_t i = first; computes && i < words.size(); ++i) touches = touches || is_wide(words[i]);
     if (!touches || std::ranges::contains(unchanged, op)) return append(code_, std::move(copy));
-    if (op == op_bitcast || (op >= op_convert_float_to_unsigned && op <= op_convert_signed)) return lower_conversion(words);
+    if (op == op_bitcast || (op >= op_convert_float_to_unsigned && op <= op_convert_signed))
+      return lower_conversion(words);
     lower_operation(words);
   }
 
   void lower_operation(Words words) {
     const bool extended = opcode(words) == op_extended;
     const std::uint32_t op = extended ? words[4] : opcode(words);
-    const std::span<const Replacement> table = extended ? std::span<const Replacement>(extended_replacements)
-                                                        : std::span<const Replacement>(replacements);
+    const std::span<const Replacement> table =
+        extended ? std::span<const Replacement>(extended_replacements) : std::span<const Replacement>(replacements);
     const auto found = std::ranges::find(table, op, &Replacement::op);
     if (found == table.end()) {
       fail(ErrorCode::internal, "instruction {} on 64-bit integers is not known", op);
@@ -390,11 +391,13 @@ class Lowering {
     }
     const bool from_float = op == op_convert_float_to_unsigned || op == op_convert_float_to_signed;
     const bool to_float = op == op_convert_signed_to_float || op == op_convert_unsigned_to_float;
-    const bool is_signed = op == op_convert_float_to_signed || op == op_convert_signed_to_float || op == op_convert_signed;
+    const bool is_signed =
+        op == op_convert_float_to_signed || op == op_convert_signed_to_float || op == op_convert_signed;
     if (from_float || to_float) {
       const bool wide_float = floats64_.contains(from_float ? type_of(value) : type);
       const std::string_view kind = wide_float ? "double" : "float", sign = is_signed ? "signed" : "unsigned";
-      const std::string helper = from_float ? std::format("{}_to_{}", kind, sign) : std::format("{}_to_{}", sign, kind);
+      const std::string helper =
+          from_float ? std::format("{}_to_{}", kind, sign) : std::format("{}_to_{}", sign, kind);
       return call(helper, mapped(type), result, {value});
     }
     if (to_wide && from_wide) return emit(op_copy_object, {pair_, result, value});
@@ -463,9 +466,9 @@ class Lowering {
   std::uint32_t bound_;
   std::set<Id> wide_, floats64_;
   Id unsigned_ = no_id, signed_ = no_id, pair_ = no_id, extended_ = no_id;
-  std::map<Id, Id> replaced_;           // types
-  std::map<Id, Id> types_;              // of what has one, as the module had it
-  std::map<Instruction, Id> known_;     // declarations, without the id that they declare
+  std::map<Id, Id> replaced_;        // types
+  std::map<Id, Id> types_;           // of what has one, as the module had it
+  std::map<Instruction, Id> known_;  // declarations, without the id that they declare
   std::map<std::uint32_t, Id> numbers_;
   std::map<Id, Id> imported_;
   Instruction head_, globals_, code_, helper_code_;

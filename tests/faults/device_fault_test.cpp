@@ -1,5 +1,5 @@
-// Each call of Vulkan that can fail fails once: an Error that says what was being done, nothing leaks, and the next run
-// works.
+// Each call of Vulkan that can fail fails once: an Error that says what was being done, nothing leaks, and the next
+// run works.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -19,7 +19,8 @@ std::atomic<std::int64_t> calls_left{0}, live{0};
 
 void* take(std::size_t bytes, std::size_t alignment) {
   if (armed && calls_left.fetch_sub(1) == 1) throw std::bad_alloc();
-  void* memory = std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+  void* memory =
+      std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   ++live;
   return memory;
@@ -34,7 +35,9 @@ void give_back(void* memory) noexcept {
 
 void* operator new(std::size_t bytes) { return take(bytes, alignof(std::max_align_t)); }
 void* operator new[](std::size_t bytes) { return take(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) { return take(bytes, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return take(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete[](void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }

@@ -91,19 +91,20 @@ TEST_P(DamagedModel, EveryByteIsAnother) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Suite, DamagedModel,
-    testing::Values("node/test_conv_with_strides_padding", "node/test_gemm_all_attributes", "node/test_concat_3d_axis_1",
-                    "node/test_maxpool_2d_dilations", "node/test_reduce_sum_do_not_keepdims_example",
-                    "node/test_gather_1", "node/test_lstm_defaults", "node/test_resize_upsample_sizes_nearest",
-                    "node/test_slice", "node/test_transpose_all_permutations_4", "node/test_softmax_axis_1",
-                    "node/test_convtranspose_pads", "node/test_layer_normalization_2d_axis1_expanded",
-                    "pytorch-converted/test_Conv2d_strided", "simple/test_shrink"),
-    [](const auto& parameter) {
-      std::string name = parameter.param;
-      std::ranges::replace_if(name, [](char c) { return c == '/' || c == '-'; }, '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Suite, DamagedModel,
+                         testing::Values("node/test_conv_with_strides_padding", "node/test_gemm_all_attributes",
+                                         "node/test_concat_3d_axis_1", "node/test_maxpool_2d_dilations",
+                                         "node/test_reduce_sum_do_not_keepdims_example", "node/test_gather_1",
+                                         "node/test_lstm_defaults", "node/test_resize_upsample_sizes_nearest",
+                                         "node/test_slice", "node/test_transpose_all_permutations_4",
+                                         "node/test_softmax_axis_1", "node/test_convtranspose_pads",
+                                         "node/test_layer_normalization_2d_axis1_expanded",
+                                         "pytorch-converted/test_Conv2d_strided", "simple/test_shrink"),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
+                           std::ranges::replace_if(name, [](char c) { return c == '/' || c == '-'; }, '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace lapilli

@@ -36,7 +36,8 @@ class Mutator {
     if (field.is_message) return mutate_message(field, other);
     if (field.kind == WireField::Kind::number) {
       const auto numbers = telling_numbers(field.value);
-      field.value = below(2) == 0 && other.kind == WireField::Kind::number ? other.value : numbers[below(numbers.size())];
+      field.value =
+          below(2) == 0 && other.kind == WireField::Kind::number ? other.value : numbers[below(numbers.size())];
       return;
     }
     if (field.kind == WireField::Kind::bytes && !other.is_message && other.kind == field.kind && below(2) == 0) {
@@ -69,7 +70,8 @@ class Mutator {
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 
 // The last byte says which device plans.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+                                               unsigned seed) {
   if (size < 2 || seed % 16 == 0) return LLVMFuzzerMutate(data, size, most);
   auto fields = lapilli::parse_wire({reinterpret_cast<const char*>(data), size - 1});
   if (fields.empty()) return LLVMFuzzerMutate(data, size, most);

@@ -94,51 +94,64 @@ struct LargeTensorCase {
 
 const std::vector<LargeTensorCase>& large_tensor_cases() {
   static const std::vector<LargeTensorCase> cases{
-      {"Transpose", [](Network& n) { n.output(n.add(std::make_shared<Transpose>(std::vector{1, 0}), {n.input({70, 50})})); }},
-      {"Add", [](Network& n) {
-         n.output(n.add(make_pointwise(PointwiseFunction::add, DType::float32, 2), {n.input({40, 60}), n.input({60})}));
+      {"Transpose",
+       [](Network& n) { n.output(n.add(std::make_shared<Transpose>(std::vector{1, 0}), {n.input({70, 50})})); }},
+      {"Add",
+       [](Network& n) {
+         n.output(
+             n.add(make_pointwise(PointwiseFunction::add, DType::float32, 2), {n.input({40, 60}), n.input({60})}));
        }},
-      {"Concat", [](Network& n) {
-         n.output(n.add(std::make_shared<Concat>(1), {n.input({50, 30}), n.input({50, 41})}));
-       }},
-      {"Sum", [](Network& n) {
+      {"Concat",
+       [](Network& n) { n.output(n.add(std::make_shared<Concat>(1), {n.input({50, 30}), n.input({50, 41})})); }},
+      {"Sum",
+       [](Network& n) {
          n.output(n.add(std::make_shared<Reduction>(ReductionFunction::sum, Preparation::none, std::vector{1}),
                         {n.input({50, 60})}));
        }},
-      {"Softmax", [](Network& n) {
+      {"Softmax",
+       [](Network& n) {
          NormalizationAttributes softmax;
          softmax.axes = {1};
          n.output(n.add(std::make_shared<Normalization>(softmax), {n.input({50, 60})}));
        }},
-      {"MaxPool", [](Network& n) {
+      {"MaxPool",
+       [](Network& n) {
          WindowAttributes pool;
          pool.axes = {{2, 3, 2, 1, 1, 1}, {3, 3, 2, 1, 1, 1}};
          n.output(n.add(std::make_shared<Window>(pool), {n.input({1, 4, 40, 40})}));
        }},
-      {"MeanPool", [](Network& n) {
+      {"MeanPool",
+       [](Network& n) {
          WindowAttributes pool;
          pool.function = ReductionFunction::mean;
          pool.axes = {{2, 2, 1, 2, 1, 0}, {3, 3, 2, 1, 0, 1}};
          n.output(n.add(std::make_shared<Window>(pool), {n.input({2, 3, 40, 40})}));
        }},
-      {"Convolution", [](Network& n) {
-         const ValueId hidden = n.add(std::make_shared<Convolution>(padded(1)), {n.input({1, 4, 40, 40}), n.weights({8, 4, 3, 3})});
-         n.output(n.add(std::make_shared<Convolution>(padded(1)), {n.add(relu(), {hidden}), n.weights({4, 8, 3, 3})}));
+      {"Convolution",
+       [](Network& n) {
+         const ValueId hidden =
+             n.add(std::make_shared<Convolution>(padded(1)), {n.input({1, 4, 40, 40}), n.weights({8, 4, 3, 3})});
+         n.output(
+             n.add(std::make_shared<Convolution>(padded(1)), {n.add(relu(), {hidden}), n.weights({4, 8, 3, 3})}));
        }},
-      {"Depthwise", [](Network& n) {
-         const ValueId hidden = n.add(std::make_shared<Convolution>(padded(1, 8)), {n.input({1, 8, 20, 20}), n.weights({8, 1, 3, 3})});
+      {"Depthwise",
+       [](Network& n) {
+         const ValueId hidden =
+             n.add(std::make_shared<Convolution>(padded(1, 8)), {n.input({1, 8, 20, 20}), n.weights({8, 1, 3, 3})});
          n.output(n.add(relu(), {hidden}));
        }},
-      {"Transposed", [](Network& n) {
+      {"Transposed",
+       [](Network& n) {
          ConvolutionAttributes attributes = padded(1);
          attributes.transposed = true;
          attributes.strides = {2, 2};
-         n.output(n.add(std::make_shared<Convolution>(attributes), {n.input({3, 4, 12, 12}), n.weights({4, 2, 3, 3})}));
+         n.output(
+             n.add(std::make_shared<Convolution>(attributes), {n.input({3, 4, 12, 12}), n.weights({4, 2, 3, 3})}));
        }},
-      {"ManyWeights", [](Network& n) {
-         n.output(n.add(std::make_shared<MatMul>(), {n.input({33, 40}), n.weights({40, 60})}));
-       }},
-      {"Products", [](Network& n) {
+      {"ManyWeights",
+       [](Network& n) { n.output(n.add(std::make_shared<MatMul>(), {n.input({33, 40}), n.weights({40, 60})})); }},
+      {"Products",
+       [](Network& n) {
          n.output(n.add(std::make_shared<MatMul>(false, true), {n.input({6, 20, 30}), n.input({6, 25, 30})}));
        }},
   };
@@ -210,8 +223,9 @@ TEST(LongestSubmit, CutsWorkAndChangesNothing) {
   EXPECT_GE(cut.submits.size(), 6U);
   const std::uint64_t longest = *std::ranges::max_element(cut.submits);
   EXPECT_LT(longest, whole.submits[0] / 2);
-  std::printf("whole run %.1f ms, %zu submits, the longest %.1f ms of %lld ms\n", static_cast<double>(whole.submits[0]) * 1e-6,
-              cut.submits.size(), static_cast<double>(longest) * 1e-6, static_cast<long long>(bound.count()));
+  std::printf("whole run %.1f ms, %zu submits, the longest %.1f ms of %lld ms\n",
+              static_cast<double>(whole.submits[0]) * 1e-6, cut.submits.size(), static_cast<double>(longest) * 1e-6,
+              static_cast<long long>(bound.count()));
 }
 
 }  // namespace

@@ -25,9 +25,23 @@ class WideIntegers : public ::testing::TestWithParam<DType> {
 // The edges of 32 and 64 bits, all of them with each other, and numbers of every size.
 Tensor hard_integers(DType dtype, unsigned seed) {
   std::vector<std::int64_t> values;
-  const std::vector<std::int64_t> edges{0,           1,          -1,     2,       -7,      63,        64, lowest, highest,
-                                        0xFFFFFFFFL, 1L << 32U, -(1L << 32U), 0x80000000L, -0x80000000L, lowest + 1,
-                                        3'000'000'000L, -3'000'000'001L};
+  const std::vector<std::int64_t> edges{0,
+                                        1,
+                                        -1,
+                                        2,
+                                        -7,
+                                        63,
+                                        64,
+                                        lowest,
+                                        highest,
+                                        0xFFFFFFFFL,
+                                        1L << 32U,
+                                        -(1L << 32U),
+                                        0x80000000L,
+                                        -0x80000000L,
+                                        lowest + 1,
+                                        3'000'000'000L,
+                                        -3'000'000'001L};
   for (std::size_t i = 0; i < edges.size(); ++i) {
     for (std::size_t j = 0; j < edges.size(); ++j) values.push_back(edges[seed == 0 ? i : j]);
   }
@@ -47,8 +61,9 @@ void expect_same(const OperatorPointer& op, const std::vector<Tensor>& inputs, c
 
 TEST_P(WideIntegers, ComputeAsTheHostDoes) {
   using enum PointwiseFunction;
-  for (const PointwiseFunction function : {add, subtract, multiply, divide, minimum, maximum, modulo, remainder, equal,
-                                           less, less_or_equal, bitwise_and, bitwise_xor, shift_left, shift_right}) {
+  for (const PointwiseFunction function :
+       {add, subtract, multiply, divide, minimum, maximum, modulo, remainder, equal, less, less_or_equal, bitwise_and,
+        bitwise_xor, shift_left, shift_right}) {
     expect_same(make_pointwise(function, GetParam(), 2), {hard_integers(GetParam(), 0), hard_integers(GetParam(), 1)},
                 std::format("function {}", static_cast<int>(function)));
   }
@@ -68,7 +83,8 @@ TEST_P(WideIntegers, ConvertAsTheHostDoes) {
   std::mt19937 generator(5);
   for (int i = 0; i < 300; ++i) {
     const auto mantissa = static_cast<float>(generator() % (1U << 24U));
-    values.push_back((generator() % 2 == 0 ? 1.0F : -1.0F) * std::ldexp(mantissa, static_cast<int>(generator() % 50) - 10));
+    values.push_back((generator() % 2 == 0 ? 1.0F : -1.0F) *
+                     std::ldexp(mantissa, static_cast<int>(generator() % 50) - 10));
   }
   const Tensor floats = float_tensor({static_cast<std::int64_t>(values.size())}, values);
   expect_same(make_pointwise(PointwiseFunction::cast, GetParam(), 1), {floats}, "from float32");

@@ -53,7 +53,8 @@ Reached plan(std::span<const std::byte> bytes, const DeviceTraits& traits, std::
 
 }  // namespace
 
-Reached plan_anything(std::span<const std::byte> bytes, const DeviceTraits& traits, std::int64_t size, bool optimise) {
+Reached plan_anything(std::span<const std::byte> bytes, const DeviceTraits& traits, std::int64_t size,
+                      bool optimise) {
   try {
     return plan(bytes, traits, size, optimise);
   } catch (const Error& error) {

@@ -112,10 +112,23 @@ void for_each_field(std::vector<WireField>& fields, const std::function<void(Wir
 
 std::vector<std::uint64_t> telling_numbers(std::uint64_t value) {
   constexpr std::uint64_t one = 1;
-  return {value + 1,     value - 1,         ~value,         value << 32U,   0,
-          1,             2,                 ~std::uint64_t{0}, 255,          one << 16U,
-          one << 31U,    (one << 31U) - 1,  one << 32U,     one << 40U,     (one << 62U) + 1,
-          one << 63U,    (one << 63U) - 1};
+  return {value + 1,
+          value - 1,
+          ~value,
+          value << 32U,
+          0,
+          1,
+          2,
+          ~std::uint64_t{0},
+          255,
+          one << 16U,
+          one << 31U,
+          (one << 31U) - 1,
+          one << 32U,
+          one << 40U,
+          (one << 62U) + 1,
+          one << 63U,
+          (one << 63U) - 1};
 }
 
 }  // namespace lapilli

@@ -14,8 +14,8 @@ struct WireField {
   enum class Kind : std::uint8_t { number = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
   std::uint32_t number = 0;
   Kind kind = Kind::number;
-  std::uint64_t value = 0;          ///< of kind number
-  std::string bytes;                ///< of the other kinds; not of messages
+  std::uint64_t value = 0;  ///< of kind number
+  std::string bytes;        ///< of the other kinds; not of messages
   bool is_message = false;
   std::vector<WireField> children;  ///< of a message
 };

@@ -162,7 +162,8 @@ const auto& hooks() {
       Hook{"vkCreateDevice", create_device, creating_like<create_device>(PFN_vkCreateDevice{})},
       Hook{"vkAllocateMemory", allocate_memory, creating_like<allocate_memory>(PFN_vkAllocateMemory{})},
       Hook{"vkCreateBuffer", create_buffer, creating_like<create_buffer>(PFN_vkCreateBuffer{})},
-      Hook{"vkCreateShaderModule", create_shader_module, creating_like<create_shader_module>(PFN_vkCreateShaderModule{})},
+      Hook{"vkCreateShaderModule", create_shader_module,
+           creating_like<create_shader_module>(PFN_vkCreateShaderModule{})},
       Hook{"vkCreateDescriptorSetLayout", create_descriptor_set_layout,
            creating_like<create_descriptor_set_layout>(PFN_vkCreateDescriptorSetLayout{})},
       Hook{"vkCreatePipelineLayout", create_pipeline_layout,
@@ -223,9 +224,8 @@ PFN_vkVoidFunction hooked(std::string_view name, PFN_vkVoidFunction real) {
 PFN_vkGetInstanceProcAddr real_loader() {
   static const auto function = [] {
     void* library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    return library == nullptr
-               ? nullptr
-               : reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
+    return library == nullptr ? nullptr
+                              : reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
   }();
   return function;
 }

@@ -14,6 +14,7 @@ help() {
   sanitize [thread]    build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run
                        them; or those of threads with its thread sanitizer
   conformance [...]    run the conformance suite of ONNX and count what passes
+  limits [...]         the same on small devices: few workgroups, small bindings, no 64-bit integers, ...
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
   lint                 check format, defects (clang-tidy) and the rules of size and dependency
   fuzz [SECONDS]       feed damaged files to the readers, for 60 seconds, with the same sanitizers
@@ -209,6 +210,25 @@ command_conformance() {
   build/lapilli_conformance "$@"
 }
 
+# One run for each limit, and one with all of them.
+command_limits() {
+  local limit all=() failed=
+  with_tests
+  build lapilli_conformance
+  for limit in max_groups=64 max_storage_range=1048576 max_allocation=16777216 max_shared_memory=16384 no_float16 no_int8 \
+    no_int64; do
+    all+=(--limit "$limit")
+    say "$limit"
+    build/lapilli_conformance --limit "$limit" "$@" || failed+=" $limit"
+  done
+  # Small vectors of the CPU are small subgroups.
+  say "subgroups of 4"
+  LP_NATIVE_VECTOR_WIDTH=128 build/lapilli_conformance "$@" || failed+=" subgroups"
+  say "All limits"
+  build/lapilli_conformance "${all[@]}" "$@" || failed+=" all"
+  [[ -z $failed ]] || die "the suite failed with:$failed"
+}
+
 command_bench() {
   need build run
   without_tests
@@ -249,7 +269,7 @@ command_fuzz() {
 }
 
 case ${1:-help} in
-  demo | build | test | networks | sanitize | conformance | bench | lint | fuzz)
+  demo | build | test | networks | sanitize | conformance | limits | bench | lint | fuzz)
     command=$1
     shift
     "command_$command" "$@"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -40,6 +41,10 @@ struct DeviceOptions {
   std::uint64_t memory_budget = 0;
 
   DeviceRestrictions restrictions;
+
+  /// About how long the device may work on one submission, for drivers that end what takes seconds, and for those who
+  /// share the device; 0 for no bound. Longer work is cut into several. Times are estimated, not measured.
+  std::chrono::milliseconds longest_submit{0};
 
   /// File name of the Vulkan loader; empty for the system's own.
   std::string loader;

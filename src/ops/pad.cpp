@@ -3,6 +3,7 @@
 #include <format>
 #include <string_view>
 
+#include "base/checked.h"
 #include "base/failure.h"
 #include "ops/movement.h"
 
@@ -28,11 +29,19 @@ std::int64_t source_index(PadMode mode, std::int64_t index, std::int64_t size) {
   return phase < size ? phase : period - phase;
 }
 
+// What a file may ask for: elements to walk along, and copies to make.
+constexpr std::int64_t longest_axis = std::int64_t{1} << 26U;
+constexpr std::size_t most_pieces = 4096;
+
 // Pads that are longer than the axis go back and forth several times, so the pieces are found by walking.
 std::vector<Piece> periodic_pieces(PadMode mode, std::int64_t before, std::int64_t size, std::int64_t after) {
   std::vector<Piece> pieces;
   std::int64_t start = 0;
-  const std::int64_t total = before + size + after;
+  const std::int64_t total = checked_add(checked_add(before, size), after);
+  if (total > longest_axis) {
+    fail(ErrorCode::limit_exceeded, "an axis of {} elements is padded by its own ones to {}; at most {}", size, total,
+         longest_axis);
+  }
   const auto source = [&](std::int64_t target) { return source_index(mode, target - before, size); };
   while (start < total) {
     std::int64_t end = start + 1;
@@ -41,6 +50,10 @@ std::vector<Piece> periodic_pieces(PadMode mode, std::int64_t before, std::int64
     while (even && end < total && source(end) - source(end - 1) == step) ++end;
     pieces.push_back({start, end - start, source(start), even ? static_cast<int>(step) : 1});
     start = end;
+    if (pieces.size() > most_pieces) {
+      fail(ErrorCode::limit_exceeded, "an axis of {} elements is repeated more than {} times to pad it", size,
+           most_pieces);
+    }
   }
   return pieces;
 }
@@ -85,6 +98,9 @@ std::vector<Region> Pad::regions(std::span<const Fact> inputs, Assumptions& assu
                                assumptions.number(after_[axis]));
     }
     std::vector<Region> extended;
+    if (result.size() * pieces.size() > most_pieces) {
+      fail(ErrorCode::limit_exceeded, "padding by {} takes more than {} copies", attributes(), most_pieces);
+    }
     for (const Region& region : result) {
       for (const Piece& piece : pieces) {
         if (piece.size == Dim(0)) continue;

@@ -408,10 +408,13 @@ KernelLevel capability_level(const Contraction& contraction, const EncodedChain&
 }
 
 std::vector<StorageAccess> contraction_bindings(const Contraction& contraction) {
-  std::vector<StorageAccess> bindings{{contraction.output.storage, Access::write},
-                                      {contraction.a.storage, Access::read},
-                                      {contraction.b.storage, Access::read}};
-  for (const ContractionOperand& operand : contraction.epilogue) bindings.push_back({operand.storage, Access::read});
+  const auto read = [](const ContractionOperand& operand) {
+    return StorageAccess{operand.storage, Access::read, operand.window};
+  };
+  std::vector<StorageAccess> bindings{{contraction.output.storage, Access::write, contraction.output.window},
+                                      read(contraction.a),
+                                      read(contraction.b)};
+  for (const ContractionOperand& operand : contraction.epilogue) bindings.push_back(read(operand));
   bindings.resize(3 + epilogue_limits.inputs - 1, bindings.back());
   return bindings;
 }

@@ -16,8 +16,9 @@ struct ContractionOperand {
   StorageId storage{};
   DType dtype = DType::undefined;
   Dim offset;
-  std::vector<Dim> batch, rows;  ///< one stride an axis; B has no rows
-  Dim channel, column, tap;      ///< channels of A and B; columns of all but A; taps of B
+  std::vector<Dim> batch, rows;              ///< one stride an axis; B has no rows
+  Dim channel, column, tap;                  ///< channels of A and B; columns of all but A; taps of B
+  std::optional<StorageWindow> window = {};  ///< what is bound of the storage; the offset is from its begin
 };
 
 /// The window of a convolution, over the row axes 1 and up; axis 0 is the image. Without axes: a matrix product.
@@ -45,6 +46,8 @@ struct Contraction {
 
   [[nodiscard]] Dim rows() const { return element_count(row_sizes); }
   [[nodiscard]] Dim batches() const { return element_count(batch_sizes); }
+  /// Multiplications and additions.
+  [[nodiscard]] Dim work() const { return batches() * rows() * columns * channels * Dim(2 * window.taps()); }
 };
 
 /// The most axes that kernels have (src/kernels/include/contraction_loops.glsl).
@@ -90,6 +93,9 @@ bool depthwise_contraction_applies(const ContractionTraits& traits, const Device
 OperandRequirement depthwise_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
                                                      std::size_t rank, const PlanOptions& options);
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission);
+
+/// The contraction in parts whose operands can be bound; weights that are constants are left to columns_at_once.
+std::vector<Contraction> cut_to_bindings(const Contraction& contraction, Emission& emission);
 
 // What variants share.
 

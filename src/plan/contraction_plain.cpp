@@ -106,6 +106,7 @@ void emit_plain_contraction(Contraction& contraction, Emission& emission) {
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = contraction.batches() * row_tiles * column_tiles;
+  dispatch.work = contraction.work();
   emission.add_dispatch(std::move(dispatch));
 }
 

@@ -36,6 +36,7 @@ class TiledEmitter {
     const Placement sums = emission_.add_arena(DType::float32, shape, Layout::row_major(3));
     Contraction partial = contraction_;
     partial.output.storage = sums.storage;
+    partial.output.window = {};
     partial.output.dtype = DType::float32;
     partial.epilogue.clear();
     partial.chain = {};
@@ -89,6 +90,7 @@ class TiledEmitter {
     dispatch.parameters = parameters.take();
     dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
     dispatch.groups = contraction.batches() * row_tiles_ * column_tiles_ * choice_.slices;
+    dispatch.work = contraction.work();
     emission_.add_dispatch(std::move(dispatch));
   }
 
@@ -98,6 +100,7 @@ class TiledEmitter {
     Contraction ending = contraction_;
     ending.window = {};
     ending.a.storage = ending.b.storage = sums;
+    ending.a.window = ending.b.window = {};
     ending.a.dtype = ending.b.dtype = DType::float32;
     const EncodedChain chain = encode_epilogue(ending);
     SymbolicDispatch dispatch;

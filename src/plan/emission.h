@@ -51,6 +51,9 @@ class Emission {
   void set_copies(std::map<ValueId, Placement> copies) { copies_ = std::move(copies); }
 
   StorageId add_storage(Storage storage);
+  [[nodiscard]] const Dim& storage_bytes(StorageId storage) const {
+    return structure_.storages.at(index_of(storage)).size;
+  }
   /// A new piece of the arena for elements in this layout.
   Placement add_arena(DType dtype, std::span<const Dim> shape, const Layout& layout);
   /// A constant in the order that a kernel wants; equal requests share one storage.

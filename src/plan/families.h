@@ -77,7 +77,9 @@ void emit_extreme_index(const Node& node, Emission& emission);
 /// A strided copy between two placements of the same shape, converting the type.
 void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission);
 
-/// Writes `fill`, or zero where it is undefined, to every element of a value. Returns the number of the dispatch.
-std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill, Emission& emission);
+/// Writes `fill`, or zero where it is undefined, to every element of a value. Returns the numbers of its
+/// dispatches.
+std::vector<std::uint32_t> emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill,
+                                     Emission& emission);
 
 }  // namespace lapilli

@@ -39,17 +39,25 @@ const ContractionVariant& choose_variant(const ContractionTraits& traits, const 
   });
 }
 
-// Columns that fit into one binding as packed weights; all of them when they do, or when B is no constant.
+// Columns that fit into one binding as packed weights; all of them when they do.
 std::int64_t columns_at_once(const Contraction& contraction, Emission& emission) {
   const std::int64_t columns = emission.assumptions().number(contraction.columns);
   const std::int64_t taps = contraction.window.taps();
   const std::int64_t channels = emission.assumptions().number(contraction.channels);
-  constexpr std::int64_t widest_element = 8, granularity = 256;
-  const std::int64_t column_bytes = checked_multiply(checked_multiply(taps, channels), widest_element);
-  const auto range =
-      static_cast<std::int64_t>(std::min<std::uint64_t>(emission.traits().max_storage_range, 1ULL << 62U));
-  return column_bytes > range / columns ? std::max(granularity, range / column_bytes / granularity * granularity)
-                                        : columns;
+  // Variants pad columns to 8 at most, and fill their tiles with more of them.
+  constexpr std::int64_t padding = 8, tile = 256;
+  const std::int64_t width = bit_width(contraction.weights.dtype()) > 32 ? 8 : 4;
+  std::int64_t column_bytes = checked_multiply(checked_multiply(taps, channels), width);
+  for (std::size_t axis = 0; axis < contraction.b.batch.size(); ++axis) {
+    if (contraction.b.batch[axis] == Dim(0)) continue;
+    column_bytes = checked_multiply(column_bytes, emission.assumptions().number(contraction.batch_sizes[axis]));
+  }
+  const DeviceTraits& traits = emission.traits();
+  const auto most =
+      static_cast<std::int64_t>(std::min({traits.max_storage_range, traits.max_allocation, 1UL << 62U}));
+  if (column_bytes == 0 || align_up(columns, padding) <= most / column_bytes) return columns;
+  const std::int64_t fitting = most / column_bytes;
+  return std::max(padding, fitting < tile ? fitting / padding * padding : fitting / tile * tile);
 }
 
 // The part of a contraction that makes `count` columns from `first` on.
@@ -91,12 +99,14 @@ void emit_contraction(const Node& node, Emission& emission) {
   const ContractionTraits traits = contraction_traits(emission.graph(), node, emission.options());
   Contraction contraction = make_contraction(node, emission);
   const ContractionVariant& variant = choose_variant(traits, emission.traits(), emission.options());
-  if (!contraction.weights.defined()) return variant.emit(contraction, emission);
+  const auto emit_parts = [&](const Contraction& whole) {
+    for (Contraction& part : cut_to_bindings(whole, emission)) variant.emit(part, emission);
+  };
+  if (!contraction.weights.defined()) return emit_parts(contraction);
   const std::int64_t columns = emission.assumptions().number(contraction.columns);
   const std::int64_t at_once = columns_at_once(contraction, emission);
   for (std::int64_t first = 0; first < columns; first += at_once) {
-    Contraction part = some_columns(contraction, first, std::min(at_once, columns - first));
-    variant.emit(part, emission);
+    emit_parts(some_columns(contraction, first, std::min(at_once, columns - first)));
   }
 }
 

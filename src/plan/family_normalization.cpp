@@ -3,6 +3,7 @@
 #include "ops/normalization.h"
 #include "plan/families.h"
 #include "plan/rows.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -62,12 +63,9 @@ std::vector<ParameterWord> row_parameters(const RowNest& rows, double epsilon, c
   return words;
 }
 
-}  // namespace
-
-void emit_normalization(const Node& node, Emission& emission) {
+void emit_rows(const Node& node, const RowNest& rows, Emission& emission) {
   const auto& op = static_cast<const Normalization&>(*node.op);
   const NormalizationAttributes& attributes = op.normalization();
-  const RowNest rows = row_nest(op, node, emission);
   const std::size_t operand_count = node.inputs.size() - op.own_input_count();
   const auto bound = std::span(rows.outer.inputs).first(1 + operand_count), operands = bound.subspan(1);
   std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
@@ -93,12 +91,12 @@ void emit_normalization(const Node& node, Emission& emission) {
                              static_cast<std::uint32_t>(operand_count),
                              packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({rows.outer.output.storage, Access::write});
-  for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.push_back(access_of(rows.outer.output, Access::write));
+  for (const NestOperand& input : bound) dispatch.bindings.push_back(access_of(input, Access::read));
   dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
   if (attributes.statistics) {
-    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
-      dispatch.bindings.push_back({emission.placement(node.outputs[i]).storage, Access::write});
+    for (const NestOperand& statistic : std::span(rows.outer.inputs).last(2)) {
+      dispatch.bindings.push_back(access_of(statistic, Access::write));
     }
   } else {
     dispatch.bindings.resize(4 + most_operands, dispatch.bindings.back());
@@ -106,6 +104,13 @@ void emit_normalization(const Node& node, Emission& emission) {
   dispatch.parameters = row_parameters(rows, attributes.epsilon, chain);
   dispatch.groups = schedule.groups(rows.rows());
   emission.add_dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void emit_normalization(const Node& node, Emission& emission) {
+  const RowNest whole = row_nest(static_cast<const Normalization&>(*node.op), node, emission);
+  for (const RowNest& rows : cut_to_bindings(whole, true, emission)) emit_rows(node, rows, emission);
 }
 
 }  // namespace lapilli

@@ -19,8 +19,8 @@ NestOperand region_operand(const Placement& placement, std::span<const Dim> star
 }
 
 // Writes one element of device memory to every element of a value.
-std::uint32_t emit_broadcast(const Placement& source, const Placement& target, std::span<const Dim> shape,
-                             Emission& emission) {
+std::vector<std::uint32_t> emit_broadcast(const Placement& source, const Placement& target,
+                                          std::span<const Dim> shape, Emission& emission) {
   LoopNest nest;
   nest.sizes.assign(shape.begin(), shape.end());
   nest.output = {target.storage, target.dtype, target.offset, target.strides};
@@ -30,7 +30,8 @@ std::uint32_t emit_broadcast(const Placement& source, const Placement& target, s
 
 }  // namespace
 
-std::uint32_t emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill, Emission& emission) {
+std::vector<std::uint32_t> emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill,
+                                     Emission& emission) {
   LoopNest nest;
   nest.sizes.assign(shape.begin(), shape.end());
   nest.output = {target.storage, target.dtype, target.offset, target.strides};
@@ -83,9 +84,8 @@ void emit_movement(const Node& node, Emission& emission) {
   std::vector<std::uint32_t> after;
   const Shape& shape = graph.fact(node.outputs[0]).shape;
   if (op.has_gaps()) {
-    after.push_back(node.inputs.size() > 1
-                        ? emit_broadcast(emission.placement(node.inputs[1]), output, shape, emission)
-                        : emit_fill(output, shape, op.fill(), emission));
+    after = node.inputs.size() > 1 ? emit_broadcast(emission.placement(node.inputs[1]), output, shape, emission)
+                                   : emit_fill(output, shape, op.fill(), emission);
   }
   for (const Region& region : op.regions(facts, emission.assumptions())) {
     LoopNest nest;

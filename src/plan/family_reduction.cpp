@@ -3,6 +3,7 @@
 #include "ops/reduction.h"
 #include "plan/families.h"
 #include "plan/rows.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -46,8 +47,8 @@ void emit_rows(const ReductionCall& call, const RowSchedule& schedule, const Par
                              static_cast<std::uint32_t>(operands.size()),
                              packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({outer.output.storage, Access::write});
-  for (const NestOperand& input : outer.inputs) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.push_back(access_of(outer.output, Access::write));
+  for (const NestOperand& input : outer.inputs) dispatch.bindings.push_back(access_of(input, Access::read));
   dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
 
   ParameterWriter parameters;
@@ -73,8 +74,7 @@ ReductionCall over_parts(const ReductionCall& call, const NestOperand& partial, 
   return rest;
 }
 
-void emit_call(ReductionCall call, Emission& emission) {
-  simplify_rows(call.nest, emission.assumptions().sizes());
+void emit_part(const ReductionCall& call, Emission& emission) {
   const bool may_cut = call.function < ReductionFunction::log_sum_exp;
   const RowSchedule schedule = choose_row_schedule(call.nest, may_cut, emission);
   const Dim length = call.nest.length();
@@ -100,6 +100,15 @@ void emit_call(ReductionCall call, Emission& emission) {
   const ReductionCall second = over_parts(call, operand, schedule.parts);
   const RowSchedule rest = choose_row_schedule(second.nest, false, emission);
   emit_rows(second, rest, {1, schedule.parts}, emission);
+}
+
+void emit_call(ReductionCall call, Emission& emission) {
+  simplify_rows(call.nest, emission.assumptions().sizes());
+  for (RowNest& rows : cut_to_bindings(call.nest, false, emission)) {
+    ReductionCall part = call;
+    part.nest = std::move(rows);
+    emit_part(part, emission);
+  }
 }
 
 std::vector<bool> axes_mask(std::size_t rank, std::span<const int> axes) {

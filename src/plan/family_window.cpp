@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/checked.h"
 #include "ops/window.h"
 #include "plan/families.h"
 #include "plan/rows.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -69,14 +71,21 @@ void write_axes(const Window& op, const Node& node, Emission& emission, Paramete
   }
 }
 
-}  // namespace
+// How far above its first element a window reaches.
+std::int64_t beyond_first(const Window& op, const Node& node, Emission& emission) {
+  const Placement& source = emission.placement(node.inputs[0]);
+  std::int64_t beyond = 0;
+  for (const WindowAxis& axis : op.window().axes) {
+    const std::int64_t stride = emission.assumptions().number(source.strides[static_cast<std::size_t>(axis.axis)]);
+    beyond = checked_add(beyond, checked_multiply(stride, checked_multiply(axis.size - 1, axis.dilation)));
+  }
+  return beyond;
+}
 
-void emit_window(const Node& node, Emission& emission) {
+void emit_part(const LoopNest& nest, const Node& node, Emission& emission) {
   const auto& op = static_cast<const Window&>(*node.op);
   const WindowAttributes& window = op.window();
-  LoopNest nest = window_nest(op, node, emission);
   const Dim count = element_count(nest.sizes);
-  simplify_loops(nest, emission.assumptions().sizes());
 
   const std::size_t operand_count = node.inputs.size() - op.own_input_count();
   const auto bound = std::span(nest.inputs).first(1 + operand_count), operands = bound.subspan(1);
@@ -104,8 +113,8 @@ void emit_window(const Node& node, Emission& emission) {
                         packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), rest.begin(), rest.end());
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({nest.output.storage, Access::write});
-  for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.push_back(access_of(nest.output, Access::write));
+  for (const NestOperand& input : bound) dispatch.bindings.push_back(access_of(input, Access::read));
   dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
   if (window.indices) {
     dispatch.bindings.push_back({emission.placement(node.outputs[1]).storage, Access::write});
@@ -122,7 +131,22 @@ void emit_window(const Node& node, Emission& emission) {
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
+  dispatch.work = count;
+  for (const WindowAxis& axis : window.axes) dispatch.work = dispatch.work * Dim(axis.size);
   emission.add_dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+void emit_window(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const Window&>(*node.op);
+  LoopNest nest = window_nest(op, node, emission);
+  simplify_loops(nest, emission.assumptions().sizes());
+  const std::size_t bound = 1 + node.inputs.size() - op.own_input_count();
+  const std::array sources{nest.inputs[0].storage};
+  const std::int64_t beyond = exceeds_bindings(sources, emission) ? beyond_first(op, node, emission) : 0;
+  const NestCut cut{bound, nest.sizes.size(), beyond};
+  for (const LoopNest& part : cut_to_bindings(std::move(nest), cut, emission)) emit_part(part, node, emission);
 }
 
 }  // namespace lapilli

@@ -4,8 +4,10 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/checked.h"
+#include "base/text.h"
 #include "kernels/kernel_table.h"
 #include "plan/barriers.h"
 #include "plan/memory.h"
@@ -15,7 +17,7 @@ namespace {
 
 // As in src/kernels/include/parameters.glsl.
 constexpr std::size_t pushed_words = 32, uniform_words = 128;
-constexpr std::uint64_t uniform_bytes = uniform_words * 4;
+constexpr std::uint64_t word_bytes = 4, uniform_bytes = uniform_words * word_bytes;
 
 struct Multiplier {
   std::uint32_t multiplier = 0, shift = 0;
@@ -49,8 +51,9 @@ class Instantiation {
       program_.segments[parameters_segment_].size = program_.parameters.size();
     }
     program_.steps = insert_barriers(std::move(dispatches_));
-    report_.dispatches = order_.size();
-    report_.barriers = program_.steps.size() - order_.size();
+    report_.dispatches = static_cast<std::size_t>(std::ranges::count_if(
+        program_.steps, [](const Step& step) { return std::holds_alternative<Dispatch>(step); }));
+    report_.barriers = program_.steps.size() - report_.dispatches;
     report_.pipelines = program_.pipelines.size();
     return {std::move(program_), report_};
   }
@@ -79,14 +82,16 @@ class Instantiation {
         use.last = std::max(use.last, dispatch.level);
       }
     }
+    check_sizes();
     segments_.assign(structure_.storages.size(), none);
     offsets_.assign(structure_.storages.size(), 0);
     std::vector<MemoryUse> arena_uses;
     std::vector<std::size_t> arena_storages;
     for (std::size_t i = 0; i < structure_.storages.size(); ++i) {
       const Storage& storage = structure_.storages[i];
-      // What has no elements is bound all the same, and a binding has at least one word.
-      const auto size = std::max<std::uint64_t>(4, static_cast<std::uint64_t>(storage.size.evaluate(sizes_)));
+      // What has no elements is bound all the same, and a binding is made of whole words.
+      const auto size =
+          align_up(std::max<std::uint64_t>(4, static_cast<std::uint64_t>(storage.size.evaluate(sizes_))), word_bytes);
       storage_sizes_.push_back(size);
       if (storage.kind != SegmentKind::arena) {
         add_segment(i, size);
@@ -96,6 +101,20 @@ class Instantiation {
       }
     }
     place_arena(arena_uses, arena_storages);
+  }
+
+  // Names the node of a tensor that the device cannot allocate.
+  void check_sizes() const {
+    for (const std::uint32_t i : order_) {
+      const SymbolicDispatch& dispatch = structure_.dispatches[i];
+      for (const StorageAccess& access : dispatch.bindings) {
+        const std::int64_t bytes = structure_.storages[index_of(access.storage)].size.evaluate(sizes_);
+        if (std::cmp_less_equal(bytes, traits_.max_allocation)) continue;
+        fail(ErrorCode::limit_exceeded, "{}: a tensor of {} is needed, but the device allocates {} at once",
+             structure_.origins[dispatch.origin], byte_text(static_cast<std::uint64_t>(bytes)),
+             byte_text(traits_.max_allocation));
+      }
+    }
   }
 
   void add_segment(std::size_t storage, std::uint64_t size) {
@@ -112,19 +131,28 @@ class Instantiation {
   void place_arena(std::span<const MemoryUse> uses, std::span<const std::size_t> storages) {
     if (uses.empty()) return;
     const std::uint64_t alignment = traits_.storage_alignment;
-    const MemoryPlan plan = plan_memory(uses, alignment);
+    const MemoryPlan plan = plan_memory(uses, alignment, largest_arena());
     if (const auto conflict = find_memory_conflict(uses, plan)) {
       fail(ErrorCode::internal, "the memory plan lets tensors {} and {} overlap", conflict->first, conflict->second);
     }
-    const auto segment = static_cast<std::uint32_t>(program_.segments.size());
-    program_.segments.push_back({SegmentKind::arena, plan.size});
+    const auto first = static_cast<std::uint32_t>(program_.segments.size());
+    const std::uint64_t largest = largest_arena();
+    for (std::uint64_t begin = 0; begin < plan.size; begin += largest) {
+      program_.segments.push_back({SegmentKind::arena, std::min(largest, plan.size - begin)});
+    }
     for (std::size_t i = 0; i < storages.size(); ++i) {
-      segments_[storages[i]] = segment;
-      offsets_[storages[i]] = plan.offsets[i];
+      segments_[storages[i]] = first + static_cast<std::uint32_t>(plan.offsets[i] / largest);
+      offsets_[storages[i]] = plan.offsets[i] % largest;
     }
     report_.arena_bytes = plan.size;
     report_.lower_bound_bytes = memory_lower_bound(uses, alignment);
     report_.unshared_bytes = memory_unshared(uses, alignment);
+  }
+
+  // The arena is one allocation where the device has them that large.
+  [[nodiscard]] std::uint64_t largest_arena() const {
+    const std::uint64_t alignment = std::max<std::uint64_t>(traits_.storage_alignment, 1);
+    return std::max(traits_.max_allocation / alignment * alignment, alignment);
   }
 
   std::vector<Port> ports(const std::vector<SymbolicPort>& symbolic) {
@@ -162,6 +190,10 @@ class Instantiation {
     dispatch.push_constants.resize(pushed_words, 0);
     for (const StorageAccess& access : symbolic.bindings) dispatch.bindings.push_back(storage_binding(access));
     dispatch.pipeline = pipeline(symbolic, pushed);
+    std::uint64_t elements = 0;
+    for (const Binding& binding : dispatch.bindings) elements += binding.size / word_bytes;
+    dispatch.work =
+        std::max(elements, static_cast<std::uint64_t>(std::max<std::int64_t>(symbolic.work.evaluate(sizes_), 0)));
     return dispatch;
   }
 
@@ -197,11 +229,14 @@ class Instantiation {
 
   [[nodiscard]] Binding storage_binding(const StorageAccess& access) const {
     const std::size_t storage = index_of(access.storage);
-    if (storage_sizes_[storage] > traits_.max_storage_range) {
-      fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is bound, but the device allows {} at once",
-           storage_sizes_[storage], traits_.max_storage_range);
+    const std::uint64_t begin = access.window ? static_cast<std::uint64_t>(access.window->begin) : 0;
+    const std::uint64_t size =
+        access.window ? static_cast<std::uint64_t>(access.window->bytes) : storage_sizes_[storage];
+    if (size > traits_.max_storage_range) {
+      fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is bound, but the device allows {} at once", size,
+           traits_.max_storage_range);
     }
-    return {segments_[storage], offsets_[storage], storage_sizes_[storage], access.access};
+    return {segments_[storage], offsets_[storage] + begin, size, access.access};
   }
 
   std::uint32_t pipeline(const SymbolicDispatch& symbolic, bool pushed) {

@@ -6,6 +6,7 @@
 
 #include "base/failure.h"
 #include "base/small_float.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -175,12 +176,11 @@ DType moved_dtype(DType dtype) noexcept {
   return is_small_float(dtype) ? DType::uint8 : dtype;
 }
 
-std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std::uint32_t> after) {
-  const bool moves = nest.chain.empty() && nest.inputs.size() == 1 && nest.inputs[0].dtype == nest.output.dtype;
-  if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(nest.output.dtype);
+namespace {
+
+std::uint32_t emit_part(LoopNest& nest, Emission& emission, const std::vector<std::uint32_t>& after) {
   const Dim count = element_count(nest.sizes);
   const SymbolValues& sizes = emission.assumptions().sizes();
-  simplify_loops(nest, sizes);
   std::vector<DType> dtypes;
   for (const NestOperand& input : nest.inputs) dtypes.push_back(input.dtype);
   const EncodedChain chain = encode_chain(nest.chain, dtypes, pointwise_limits.steps);
@@ -199,8 +199,8 @@ std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std:
                              pack_dtypes(low),
                              pack_dtypes(std::span(dtypes).subspan(low.size()))};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({nest.output.storage, Access::write});
-  for (const NestOperand& input : nest.inputs) dispatch.bindings.push_back({input.storage, Access::read});
+  dispatch.bindings.push_back(access_of(nest.output, Access::write));
+  for (const NestOperand& input : nest.inputs) dispatch.bindings.push_back(access_of(input, Access::read));
   // Bindings that the kernel declares but this variant never touches repeat the last one.
   dispatch.bindings.resize(1 + pointwise_limits.inputs, dispatch.bindings.back());
 
@@ -211,8 +211,23 @@ std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std:
   dispatch.parameters = parameters.take();
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = Dim::ceil_divide(count, static_cast<std::int64_t>(group.invocations) * group.elements);
-  dispatch.after = std::move(after);
+  dispatch.after = after;
   return emission.add_dispatch(std::move(dispatch));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> emit_loop_nest(LoopNest nest, Emission& emission,
+                                          const std::vector<std::uint32_t>& after) {
+  const bool moves = nest.chain.empty() && nest.inputs.size() == 1 && nest.inputs[0].dtype == nest.output.dtype;
+  if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(nest.output.dtype);
+  simplify_loops(nest, emission.assumptions().sizes());
+  const NestCut cut{nest.inputs.size(), nest.sizes.size(), 0};
+  std::vector<std::uint32_t> dispatches;
+  for (LoopNest& part : cut_to_bindings(std::move(nest), cut, emission)) {
+    dispatches.push_back(emit_part(part, emission, after));
+  }
+  return dispatches;
 }
 
 }  // namespace lapilli

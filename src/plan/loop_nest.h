@@ -13,6 +13,7 @@ struct NestOperand {
   DType dtype = DType::undefined;
   Dim offset;
   std::vector<Dim> strides;
+  std::optional<StorageWindow> window = {};  ///< what is bound of the storage; the offset is from its begin
 };
 
 /// What the pointwise kernel runs: `chain` over nested loops, one output and some inputs.
@@ -55,7 +56,9 @@ std::uint32_t pack_dtypes(std::span<const DType> dtypes);
 NestOperand broadcast_operand(const Placement& placement, std::span<const Dim> shape, std::span<const Dim> target,
                               Assumptions& assumptions);
 
-/// Adds the dispatch. Loops are ordered by the output's strides and merged where all operands allow it.
-std::uint32_t emit_loop_nest(LoopNest nest, Emission& emission, std::vector<std::uint32_t> after = {});
+/// Adds the dispatch, or some where operands are larger than can be bound; returns their numbers. Loops are ordered
+/// by the output's strides and merged where all operands allow it.
+std::vector<std::uint32_t> emit_loop_nest(LoopNest nest, Emission& emission,
+                                          const std::vector<std::uint32_t>& after = {});
 
 }  // namespace lapilli

@@ -12,17 +12,21 @@ bool together(const MemoryUse& a, const MemoryUse& b) { return a.first <= b.last
 
 // Places uses in the given order, each in the lowest gap that fits between those placed before and alive with it.
 MemoryPlan place_in_order(std::span<const MemoryUse> uses, std::span<const std::size_t> order,
-                          std::uint64_t alignment) {
+                          std::uint64_t alignment, std::uint64_t block) {
   MemoryPlan plan{std::vector<std::uint64_t>(uses.size(), 0), 0, {}};
   std::vector<std::size_t> placed;  // sorted by offset
   for (const std::size_t use : order) {
     const std::uint64_t size = align_up(uses[use].size, alignment);
     if (size == 0) continue;
     std::uint64_t offset = 0;
+    const auto move_into_block = [&] {
+      if (offset % block > block - size) offset = align_up(offset, block);
+    };
     for (const std::size_t other : placed) {
       if (!together(uses[use], uses[other])) continue;
       if (plan.offsets[other] >= checked_add(offset, size)) break;
       offset = std::max(offset, plan.offsets[other] + align_up(uses[other].size, alignment));
+      move_into_block();
     }
     plan.offsets[use] = offset;
     plan.size = std::max(plan.size, checked_add(offset, size));
@@ -45,7 +49,13 @@ std::vector<std::uint64_t> bytes_by_level(std::span<const MemoryUse> uses, std::
 
 }  // namespace
 
-MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment) {
+MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment, std::uint64_t block) {
+  for (const MemoryUse& use : uses) {
+    if (align_up(use.size, alignment) > block) {
+      fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is needed, but the device allocates {} at once", use.size,
+           block);
+    }
+  }
   std::vector<std::size_t> order(uses.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<std::uint64_t> load = bytes_by_level(uses, alignment);
@@ -59,7 +69,7 @@ MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment)
   const auto consider = [&](std::string_view strategy, auto&& before) {
     std::vector<std::size_t> sorted = order;
     std::ranges::stable_sort(sorted, before);
-    MemoryPlan plan = place_in_order(uses, sorted, alignment);
+    MemoryPlan plan = place_in_order(uses, sorted, alignment, block);
     plan.strategy = strategy;
     if (!best || plan.size < best->size) best = std::move(plan);
   };

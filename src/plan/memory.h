@@ -15,6 +15,8 @@ struct MemoryUse {
   std::uint32_t last = 0;
 };
 
+constexpr std::uint64_t unlimited_block = ~std::uint64_t{0};
+
 /// Where each use begins, and how large the arena has to be. Offsets are multiples of the alignment.
 struct MemoryPlan {
   std::vector<std::uint64_t> offsets;
@@ -23,8 +25,10 @@ struct MemoryPlan {
 };
 
 /// The smallest of the plans that several greedy strategies find (Pisarchyk and Lee 2020, arXiv 2001.03288).
-/// Deterministic. Throws Error (limit_exceeded) where sizes overflow.
-MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment);
+/// Deterministic. No use crosses a multiple of `block`, which is a multiple of the alignment, so that memory may come
+/// in blocks of that size. Throws Error (limit_exceeded) where sizes overflow or a use is larger than a block.
+MemoryPlan plan_memory(std::span<const MemoryUse> uses, std::uint64_t alignment,
+                       std::uint64_t block = unlimited_block);
 
 /// The largest sum of sizes that are alive at one level: no plan is smaller.
 std::uint64_t memory_lower_bound(std::span<const MemoryUse> uses, std::uint64_t alignment);

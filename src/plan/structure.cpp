@@ -21,7 +21,6 @@ std::string_view level_name(KernelLevel level, const DeviceTraits& traits) {
     if (!has) fail(ErrorCode::unsupported, "device '{}' has no {}, which this model needs", traits.name, feature);
   };
   if (level >= KernelLevel::base) require(traits.storage_8bit && traits.storage_16bit, "8- and 16-bit storage");
-  if (level >= KernelLevel::int64) require(traits.int64, "64-bit integers");
   if (level >= KernelLevel::float64) require(traits.float64, "double precision");
   switch (level) {
     case KernelLevel::narrow: return "narrow";
@@ -49,6 +48,7 @@ std::vector<std::string> collect_symbols(const Structure& structure) {
   for (const Storage& storage : structure.storages) storage.size.collect_symbols(symbols);
   for (const SymbolicDispatch& dispatch : structure.dispatches) {
     dispatch.groups.collect_symbols(symbols);
+    dispatch.work.collect_symbols(symbols);
     for (const ParameterWord& word : dispatch.parameters) word.value.collect_symbols(symbols);
   }
   for (const auto* ports : {&structure.inputs, &structure.outputs}) {

@@ -30,9 +30,15 @@ struct Placement {
   std::vector<Dim> strides;  ///< elements, one an axis
 };
 
+/// A part of a storage that is bound in place of the whole, in bytes; it begins where a binding may.
+struct StorageWindow {
+  std::int64_t begin = 0, bytes = 0;
+};
+
 struct StorageAccess {
   StorageId storage{};
   Access access = Access::read;
+  std::optional<StorageWindow> window = {};
 };
 
 /// One 32-bit word of what a kernel is told at run time.
@@ -65,6 +71,7 @@ struct SymbolicDispatch {
   std::uint32_t subgroup_size = 0;
   std::vector<StorageAccess> bindings;
   std::vector<ParameterWord> parameters;
+  Dim work = 0;                      ///< operations, where they are more than elements that are bound
   Dim groups;                        ///< workgroups in all; the kernel finds its own number in three axes
   std::vector<std::uint32_t> after;  ///< dispatches that must be complete before
   std::uint32_t level = 0;           ///< 1 + the highest level in `after`

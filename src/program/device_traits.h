@@ -51,6 +51,8 @@ struct DeviceTraits {
   std::uint32_t subgroup_size = 0;  ///< the default one
   std::uint32_t min_subgroup_size = 0, max_subgroup_size = 0;
   std::uint32_t compute_units = 0;  ///< multiprocessors where a driver tells, else 0
+
+  std::uint64_t longest_submit = 0;  ///< Dispatch::work of one submission; 0 for no bound
 };
 
 }  // namespace lapilli

@@ -68,6 +68,7 @@ struct Dispatch {
   std::vector<std::uint32_t> push_constants;
   std::array<std::uint32_t, 3> groups{1, 1, 1};
   std::uint32_t origin = 0;  ///< index into Program::origins
+  std::uint64_t work = 0;    ///< about how many operations, or loads and stores where these are more
 };
 
 /// Everything before it is complete and visible to everything after it.

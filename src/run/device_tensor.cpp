@@ -1,6 +1,7 @@
 #include "run/device_tensor.h"
 
 #include "base/checked.h"
+#include "base/failure.h"
 #include "base/packed.h"
 #include "vulkan/recording.h"
 
@@ -13,7 +14,9 @@ DeviceTensor::DeviceTensor(VulkanDevice device, DType dtype, std::vector<std::in
       bytes_(checked_multiply(static_cast<std::uint64_t>(element_count(shape_)),
                               std::uint64_t{device_element_bytes(dtype)})) {
   // Kernels read whole words.
-  if (bytes_ != 0) buffer_ = device_.allocate((bytes_ + 15) / 16 * 16, MemoryKind::output);
+  if (bytes_ == 0) return;
+  with_context("a tensor on the device",
+               [&] { buffer_ = device_.allocate((bytes_ + 15) / 16 * 16, MemoryKind::output); });
 }
 
 BufferRange DeviceTensor::range() const noexcept {
@@ -31,7 +34,8 @@ Tensor DeviceTensor::download() const {
     take(buffer_);
     return tensor;
   }
-  const Buffer staging = device_.allocate(bytes_, MemoryKind::readback);
+  const Buffer staging =
+      with_context("staging of a result", [&] { return device_.allocate(bytes_, MemoryKind::readback); });
   Recording recording(device_, {});
   recording.copy(range(), {&staging, 0, bytes_});
   recording.barrier(Stage::transfer, Stage::host);

@@ -253,7 +253,15 @@ std::vector<std::shared_ptr<const DeviceTensor>> Executor::run_on_device(std::sp
 std::optional<std::uint64_t> Executor::gpu_nanoseconds() const {
   const std::vector<std::uint64_t> times =
       last_was_bare_ ? bare_->timestamps() : berths_[last_read_].recording.timestamps();
-  return times.size() == 2 ? std::optional(times[1]) : std::nullopt;
+  return times.size() >= 2 ? std::optional(times.back()) : std::nullopt;
+}
+
+std::vector<std::uint64_t> Executor::submit_nanoseconds() const {
+  const std::vector<std::uint64_t> times =
+      last_was_bare_ ? bare_->timestamps() : berths_[last_read_].recording.timestamps();
+  std::vector<std::uint64_t> durations;
+  for (std::size_t i = 1; i < times.size(); ++i) durations.push_back(times[i] - times[i - 1]);
+  return durations;
 }
 
 std::vector<std::uint64_t> Executor::run_resident(std::size_t count) {

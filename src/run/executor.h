@@ -65,6 +65,9 @@ class Executor {
   /// without copies; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
+  /// The same for each submission that DeviceOptions::longest_submit cuts a run into.
+  [[nodiscard]] std::vector<std::uint64_t> submit_nanoseconds() const;
+
   /// `count` runs one after the other with the inputs that are there from the last run (all zero bits or leftovers
   /// when there was none): the time of each on the device, or on the host's clock where the device has none. For
   /// benchmarks.

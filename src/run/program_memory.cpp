@@ -1,6 +1,7 @@
 #include "run/program_memory.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/packed.h"
@@ -105,8 +106,10 @@ RunMemory::RunMemory(const VulkanDevice& device, const Program& program, const P
 std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const Program& program,
                                               const std::vector<Port>& ports, MemoryKind staging) {
   const bool input = staging == MemoryKind::staging;
+  const std::uint64_t limit = device.traits().max_allocation;
   std::vector<PortMemory> memory;
-  std::uint64_t staged = 0;
+  std::vector<std::uint64_t> staged;                        // bytes of each staging buffer
+  std::vector<std::pair<std::size_t, std::size_t>> copied;  // port, staging buffer
   for (const Port& port : ports) {
     PortMemory& place = memory.emplace_back(port_range(program, segments_, port));
     if (place.bytes == 0) continue;
@@ -114,15 +117,26 @@ std::vector<PortMemory> RunMemory::make_ports(const VulkanDevice& device, const 
     if (input && kind != SegmentKind::input)
       fail(ErrorCode::internal, "input {} lies in no input segment", port.name);
     const bool reached = !place.device.buffer->mapped().empty() && (input || kind == SegmentKind::output);
-    place.host = reached ? place.device : BufferRange{nullptr, staged, place.bytes};
-    if (!reached) staged = align_up(checked_add(staged, place.bytes), port_alignment);
+    if (reached) {
+      place.host = place.device;
+      continue;
+    }
+    std::uint64_t offset = staged.empty() ? 0 : align_up(staged.back(), port_alignment);
+    if (staged.empty() || offset > limit || place.bytes > limit - offset) {
+      staged.push_back(0);
+      offset = 0;
+    }
+    copied.emplace_back(memory.size() - 1, staged.size() - 1);
+    place.host = {nullptr, offset, place.bytes};
+    staged.back() = checked_add(offset, place.bytes);
   }
-  if (staged == 0) return memory;
-  buffers_.push_back(std::make_unique<Buffer>(device.allocate(staged, staging)));
-  device_bytes_ = checked_add(device_bytes_, staged);
-  for (PortMemory& place : memory) {
-    if (place.bytes != 0 && place.host.buffer == nullptr) place.host.buffer = buffers_.back().get();
+  const std::size_t first = buffers_.size();
+  for (const std::uint64_t bytes : staged) {
+    with_context(input ? "staging of inputs" : "staging of outputs",
+                 [&] { buffers_.push_back(std::make_unique<Buffer>(device.allocate(bytes, staging))); });
+    device_bytes_ = checked_add(device_bytes_, bytes);
   }
+  for (const auto& [port, buffer] : copied) memory[port].host.buffer = buffers_[first + buffer].get();
   return memory;
 }
 

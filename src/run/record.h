@@ -12,7 +12,7 @@
 namespace lapilli {
 
 enum class Timing : std::uint8_t {
-  whole_run,      ///< two timestamps
+  whole_run,      ///< at the start, at the end, and where a submission ends and the next one begins
   each_dispatch,  ///< one at the start and one after each dispatch, which runs alone
 };
 

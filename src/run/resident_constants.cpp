@@ -77,7 +77,8 @@ void ResidentConstants::upload_new(const Program& program, const std::vector<con
   std::vector<Upload> uploads;
   std::uint64_t used = 0;
   const auto close_block = [&] {
-    const auto block = std::make_shared<const Buffer>(device_.allocate(used, MemoryKind::upload));
+    const auto block = with_context(
+        "weights", [&] { return std::make_shared<const Buffer>(device_.allocate(used, MemoryKind::upload)); });
     for (std::size_t i = blocks.size(); i < uploads.size(); ++i) uploads[i].to.buffer = block.get();
     blocks.resize(uploads.size(), block);
     used = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked.h"
+#include "base/failure.h"
 #include "vulkan/recording.h"
 
 namespace lapilli {
@@ -52,7 +53,9 @@ void upload(const VulkanDevice& device, std::span<const Upload> uploads) {
   }
   if (staged.empty()) return;
   const std::uint64_t limit = std::min(staging_bytes, device.traits().max_allocation);
-  const Buffer staging = device.allocate(std::max(largest, std::min(total, limit)), MemoryKind::staging);
+  const Buffer staging = with_context("staging of an upload", [&] {
+    return device.allocate(std::max(largest, std::min(total, limit)), MemoryKind::staging);
+  });
   std::span<const Upload> rest = staged;
   while (!rest.empty()) rest = rest.subspan(upload_some(device, staging, rest));
 }

@@ -43,6 +43,7 @@ vk::raii::Device create_device(const DeviceState& state) {
 }
 
 void finish(DeviceState& state, const DeviceOptions& options) {
+  state.plan.traits.longest_submit = work_of(options.longest_submit, state.plan.traits);
   const bool budget = std::ranges::contains(state.plan.extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   state.allocator = make_allocator(state.instance->get_instance_proc_addr(), state.instance->handle(),
                                    state.physical_device, state.device, budget);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/checked.h"
 #include "base/failure.h"
 #include "vulkan/driver_defects.h"
 
@@ -211,6 +212,16 @@ DevicePlan make_device_plan(const DeviceSnapshot& device, const DeviceRestrictio
   plan_traits(snapshot, restrictions, plan);
   plan_memory(snapshot, restrictions, plan);
   return plan;
+}
+
+std::uint64_t work_of(std::chrono::milliseconds time, const DeviceTraits& traits) {
+  // Operations in a millisecond of the slowest devices that are known, at what kernels reach there: llvmpipe on two
+  // processors, and a small GPU without a count of its multiprocessors.
+  constexpr std::uint64_t of_software = 1'000'000, of_unit = 5'000'000, fewest_units = 2;
+  if (time.count() <= 0) return 0;
+  const std::uint64_t speed =
+      traits.software ? of_software : of_unit * std::max<std::uint64_t>(traits.compute_units, fewest_units);
+  return checked_multiply(static_cast<std::uint64_t>(time.count()), speed);
 }
 
 }  // namespace lapilli

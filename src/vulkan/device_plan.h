@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,5 +36,8 @@ struct LentDevice {
 /// Throws Error (no_device) that names the device and what it lacks.
 DevicePlan make_device_plan(const DeviceSnapshot& snapshot, const DeviceRestrictions& restrictions,
                             const LentDevice* lent = nullptr);
+
+/// The work (Dispatch::work) that the device surely does in this time, by what is known of it. 0 for no time.
+std::uint64_t work_of(std::chrono::milliseconds time, const DeviceTraits& traits);
 
 }  // namespace lapilli

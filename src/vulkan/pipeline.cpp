@@ -6,6 +6,7 @@
 #include "vulkan/guard.h"
 #include "vulkan/pipeline_handles.h"
 #include "vulkan/specialize.h"
+#include "vulkan/wide_integers.h"
 
 namespace lapilli {
 namespace {
@@ -57,9 +58,18 @@ vk::raii::PipelineLayout make_layout(const vk::raii::Device& device, const Kerne
   return {device, info};
 }
 
+// What the device's driver gets: it may have no 64-bit integers.
+std::vector<std::uint32_t> code_for(const DeviceTraits& traits, const PipelineSpec& spec,
+                                    const KernelModule& kernel) {
+  std::vector<std::uint32_t> spirv = without_dead_branches(kernel.spirv, spec.specialization);
+  if (traits.int64) return spirv;
+  const KernelModule* helpers = find_kernel(traits.float64 ? "wide_integers.float64" : "wide_integers.narrow");
+  return helpers == nullptr ? spirv : without_wide_integers(spirv, helpers->spirv);
+}
+
 vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& spec, const KernelModule& kernel,
                                  const vk::raii::PipelineLayout& layout) {
-  const std::vector<std::uint32_t> spirv = without_dead_branches(kernel.spirv, spec.specialization);
+  const std::vector<std::uint32_t> spirv = code_for(device.plan.traits, spec, kernel);
   const vk::raii::ShaderModule module(device.device, vk::ShaderModuleCreateInfo({}, 4 * spirv.size(), spirv.data()));
   std::vector<vk::SpecializationMapEntry> entries;
   for (std::uint32_t i = 0; i < spec.specialization.size(); ++i) entries.emplace_back(i, 4 * i, 4U);
@@ -70,7 +80,8 @@ vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& 
   vk::PipelineShaderStageCreateInfo stage({}, vk::ShaderStageFlagBits::eCompute, *module, "main");
   if (!entries.empty()) stage.pSpecializationInfo = &specialization;
   if (spec.subgroup_size != 0) stage.pNext = &subgroup_size;
-  return {device.device, device.pipeline_cache, vk::ComputePipelineCreateInfo({}, stage, *layout)};
+  return {device.device, device.pipeline_cache,
+          vk::ComputePipelineCreateInfo(vk::PipelineCreateFlagBits::eDispatchBase, stage, *layout)};
 }
 
 }  // namespace

@@ -58,10 +58,8 @@ Recording::Recording(const VulkanDevice& device, const RecordingSize& size) : ha
   const DevicePlan& plan = handles_->device->plan;
   guard("recording commands", [&] {
     handles_->command_pool = vk::raii::CommandPool(logical, vk::CommandPoolCreateInfo({}, plan.queue_family));
-    handles_->commands = std::move(
-        logical.allocateCommandBuffers({*handles_->command_pool, vk::CommandBufferLevel::ePrimary, 1}).front());
     handles_->descriptor_pool = make_descriptor_pool(logical, size);
-    handles_->commands.begin(vk::CommandBufferBeginInfo());
+    handles_->begin();
     if (plan.timestamps && size.timestamps != 0) {
       handles_->timestamps = size.timestamps;
       handles_->query_pool =
@@ -76,7 +74,7 @@ Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 void Recording::dispatch(const Pipeline& pipeline, std::span<const BufferRange> bindings,
-                         std::span<const std::uint32_t> push_constants, const std::array<std::uint32_t, 3>& groups) {
+                         std::span<const std::uint32_t> push_constants, const GroupRange& groups) {
   const KernelModule& kernel = pipeline.kernel();
   if (bindings.size() != kernel.bindings.size()) {
     fail(ErrorCode::internal, "kernel {} binds {} buffers, but {} are given", kernel.name, kernel.bindings.size(),
@@ -98,8 +96,23 @@ void Recording::dispatch(const Pipeline& pipeline, std::span<const BufferRange> 
           *pipeline.handles().layout, vk::ShaderStageFlagBits::eCompute, 0,
           {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
     }
-    commands.dispatch(groups[0], groups[1], groups[2]);
+    const auto &first = groups.first, &count = groups.count;
+    commands.dispatchBase(first[0], first[1], first[2], count[0], count[1], count[2]);
   });
+}
+
+void Recording::cut() {
+  guard("recording commands", [&] {
+    handles_->commands.end();
+    handles_->finished.push_back(std::move(handles_->commands));
+    handles_->begin();
+  });
+}
+
+void Recording::Handles::begin() {
+  commands =
+      std::move(device->device.allocateCommandBuffers({*command_pool, vk::CommandBufferLevel::ePrimary, 1}).front());
+  commands.begin(vk::CommandBufferBeginInfo());
 }
 
 vk::DescriptorSet Recording::Handles::make_set(const Pipeline& pipeline,

@@ -13,6 +13,11 @@
 
 namespace lapilli {
 
+/// Workgroups of a dispatch: from `first` on.
+struct GroupRange {
+  std::array<std::uint32_t, 3> first{0, 0, 0}, count{1, 1, 1};
+};
+
 /// What a Recording needs room for.
 struct RecordingSize {
   std::uint32_t dispatches = 0;
@@ -24,8 +29,9 @@ struct RecordingSize {
 enum class Stage : std::uint8_t { host = 1, transfer = 2, compute = 4 };
 constexpr Stage operator|(Stage a, Stage b) { return static_cast<Stage>(static_cast<int>(a) | static_cast<int>(b)); }
 
-/// A command buffer that is recorded once and submitted many times, with its descriptor sets and timestamps. Buffers
-/// and pipelines it names must outlive it, as must the end of its execution. For one thread at a time.
+/// Command buffers, one as a rule, that are recorded once and submitted many times, with their descriptor sets and
+/// timestamps. Buffers and pipelines it names must outlive it, as must the end of its execution. For one thread at a
+/// time.
 class Recording {
  public:
   Recording(const VulkanDevice& device, const RecordingSize& size);
@@ -35,7 +41,10 @@ class Recording {
 
   /// Range i is bound to binding number i. Throws Error (internal) when number or sizes do not fit the kernel.
   void dispatch(const Pipeline& pipeline, std::span<const BufferRange> bindings,
-                std::span<const std::uint32_t> push_constants, const std::array<std::uint32_t, 3>& groups);
+                std::span<const std::uint32_t> push_constants, const GroupRange& groups);
+
+  /// What follows is another submission to the device. Barriers reach across.
+  void cut();
 
   /// What stages `before` wrote is complete and visible to stages `after`, and what they read may be overwritten.
   void barrier(Stage before, Stage after);

@@ -6,15 +6,17 @@
 #include <optional>
 #include <set>
 
+#include "vulkan/spirv.h"
+
 namespace lapilli {
 namespace {
 
-using Id = std::uint32_t;
-using Words = std::span<const std::uint32_t>;
+using spirv::header_words;
+using spirv::Id;
+using spirv::instructions_of;
+using spirv::opcode;
+using spirv::Words;
 
-constexpr std::size_t header_words = 5;
-
-// Numbers of the SPIR-V specification, version 1.5.
 enum Op : std::uint32_t {
   op_source_continued = 2,
   op_member_name = 6,
@@ -43,18 +45,6 @@ enum Op : std::uint32_t {
   op_module_processed = 330,
 };
 enum Decoration : std::uint32_t { relaxed_precision = 0, specialization_id = 1, no_contraction = 42 };
-
-std::uint32_t opcode(Words instruction) { return instruction[0] & 0xFFFFU; }
-
-std::vector<Words> instructions_of(Words spirv) {
-  std::vector<Words> instructions;
-  for (std::size_t at = header_words; at < spirv.size();) {
-    const std::size_t length = std::max(spirv[at] >> 16U, 1U);
-    instructions.push_back(spirv.subspan(at, std::min(length, spirv.size() - at)));
-    at += length;
-  }
-  return instructions;
-}
 
 // An operation of OpSpecConstantOp on 32 bits or on bool, 0 or 1; nothing for those that kernels do not use.
 std::optional<std::uint32_t> fold(std::uint32_t operation, std::uint32_t a, std::uint32_t b, std::uint32_t c) {

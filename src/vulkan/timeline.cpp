@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "vulkan/device_state.h"
 #include "vulkan/guard.h"
@@ -19,6 +20,8 @@ vk::raii::Semaphore make_semaphore(const vk::raii::Device& device) {
 }  // namespace
 
 struct Timeline::Handles {
+  void submit(vk::CommandBuffer buffer, std::optional<std::uint64_t> value) const;
+
   std::shared_ptr<DeviceState> device;
   vk::raii::Semaphore semaphore = nullptr;
   std::uint64_t submitted = 0;  ///< value that the semaphore has once all is complete
@@ -48,22 +51,28 @@ Timeline::~Timeline() {
 
 std::uint64_t Timeline::submit(const Recording& recording) {
   const std::uint64_t value = handles_->submitted + 1;
-  const vk::SemaphoreSubmitInfo signal(*handles_->semaphore, value, vk::PipelineStageFlagBits2::eAllCommands);
-  const vk::CommandBufferSubmitInfo commands(*recording.handles_->commands);
-  const vk::SubmitInfo2 submission({}, nullptr, commands, signal);
-  guard("submitting work to the device", [&] {
-    const DeviceState& device = *handles_->device;
-    const auto& dispatcher = *device.device.getDispatcher();
-    const auto submit2 =
-        dispatcher.vkQueueSubmit2 != nullptr ? dispatcher.vkQueueSubmit2 : dispatcher.vkQueueSubmit2KHR;
-    const std::scoped_lock lock(*device.queue_mutex);
-    vk::detail::resultCheck(
-        static_cast<vk::Result>(
-            submit2(device.queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
-        "vkQueueSubmit2");
-  });
+  // The semaphore counts recordings: only the last part of one signals it.
+  for (const vk::raii::CommandBuffer& part : recording.handles_->finished) handles_->submit(*part, std::nullopt);
+  handles_->submit(*recording.handles_->commands, value);
   handles_->submitted = value;
   return value;
+}
+
+void Timeline::Handles::submit(vk::CommandBuffer buffer, std::optional<std::uint64_t> value) const {
+  const vk::SemaphoreSubmitInfo signal(*semaphore, value.value_or(0), vk::PipelineStageFlagBits2::eAllCommands);
+  const vk::CommandBufferSubmitInfo commands(buffer);
+  vk::SubmitInfo2 submission({}, nullptr, commands, nullptr);
+  if (value) submission.setSignalSemaphoreInfos(signal);
+  guard("submitting work to the device", [&] {
+    const auto& dispatcher = *device->device.getDispatcher();
+    const auto submit2 =
+        dispatcher.vkQueueSubmit2 != nullptr ? dispatcher.vkQueueSubmit2 : dispatcher.vkQueueSubmit2KHR;
+    const std::scoped_lock lock(*device->queue_mutex);
+    vk::detail::resultCheck(
+        static_cast<vk::Result>(
+            submit2(device->queue, 1, reinterpret_cast<const VkSubmitInfo2*>(&submission), VK_NULL_HANDLE)),
+        "vkQueueSubmit2");
+  });
 }
 
 bool Timeline::reached(std::uint64_t number) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/failure.h"
+#include "support/restrictions.h"
 
 namespace lapilli::conformance {
 namespace {
@@ -29,7 +30,9 @@ std::vector<std::string> take_modes(std::string& rest) {
   if (end == std::string::npos) fail(ErrorCode::invalid_argument, "a bracket is not closed");
   std::vector<std::string> modes = words_of(rest.substr(1, end - 1));
   for (const std::string& mode : modes) {
-    if (!std::ranges::contains(known_modes, mode)) fail(ErrorCode::invalid_argument, "'{}' is not a mode", mode);
+    if (std::ranges::contains(known_modes, mode)) continue;
+    DeviceRestrictions restrictions;
+    with_context("a mode, or a limit", [&] { restrict_device(restrictions, mode); });
   }
   rest.erase(0, end + 1);
   rest.erase(0, rest.find_first_not_of(' '));

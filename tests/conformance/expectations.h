@@ -18,7 +18,8 @@ struct ExpectedFailure {
 };
 
 /// The list: a line is "PATTERN [MODE ...] REASON", where the modes in brackets ("optimised", "unoptimised",
-/// "float32", "float16") may be left out; empty lines and those that begin with # are skipped.
+/// "float32", "float16", or a limit of the device as restrict_device takes it) may be left out; empty lines and those
+/// that begin with # are skipped.
 class Expectations {
  public:
   /// Throws Error that names the line which is not one.

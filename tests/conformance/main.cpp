@@ -7,6 +7,7 @@
 #include <format>
 #include <iostream>
 #include <memory>
+#include <ranges>
 #include <regex>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "conformance/report.h"
 #include "conformance/run_case.h"
 #include "conformance/worker_pool.h"
+#include "support/restrictions.h"
 
 namespace lapilli::conformance {
 namespace {
@@ -24,7 +26,7 @@ struct Options {
   std::string data = "/usr/share/libonnx-testdata/data";
   std::string expected_failures = CONFORMANCE_EXPECTED_FAILURES;
   std::string mode = "optimised", precision = "float32", filter, json, device;
-  std::vector<std::string> suites;
+  std::vector<std::string> suites, limits;
   std::size_t jobs = 0;
   double time_limit_s = 60;
   bool list = false, summary = false, validation = false, propose = false;
@@ -49,6 +51,9 @@ void define(CLI::App& app, Options& options) {
   app.add_option("--jobs", options.jobs, "Tests at a time [one for each processor]");
   app.add_option("--time-limit", options.time_limit_s, "Seconds for one test")->capture_default_str();
   app.add_option("--device", options.device, "Index, UUID or a part of the name");
+  app.add_option("--limit", options.limits,
+                 "What to take from the device (repeatable): a field of DeviceRestrictions, such as no_int64 or "
+                 "max_groups=64");
   app.add_flag("--validation", options.validation, "Turn on the validation layer; a message fails its test");
   app.add_flag("--list", options.list, "List the tests and stop");
   app.add_flag("--summary", options.summary, "Group failures, expected ones too, by what went wrong");
@@ -62,6 +67,7 @@ Worker make_worker(const std::vector<TestCase>& cases, const Options& options) {
   DeviceOptions device_options;
   device_options.selector = options.device;
   device_options.validation = options.validation;
+  for (const std::string& limit : options.limits) restrict_device(device_options.restrictions, limit);
   device_options.pipeline_cache = false;  // so that a run does not depend on those before it
   ModelOptions model_options;
   model_options.optimise = options.mode == "optimised";
@@ -82,7 +88,10 @@ void show_progress(std::size_t done, std::size_t count) {
 
 std::vector<CaseResult> run_cases(const std::vector<TestCase>& cases, const Expectations& expectations,
                                   const Options& options) {
-  const std::vector<std::string> modes{options.mode, options.precision};
+  std::vector<std::string> modes{options.mode, options.precision};
+  for (const std::string& limits : options.limits) {
+    for (const auto limit : std::views::split(limits, ',')) modes.emplace_back(limit.begin(), limit.end());
+  }
   std::vector<CaseResult> results(cases.size());
   std::size_t done = 0;
   const auto finished = [&](const TaskResult& task) {

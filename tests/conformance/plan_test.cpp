@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ranges>
 
 #include "api/network.h"
 #include "conformance/data_set.h"
@@ -12,6 +13,7 @@
 #include "plan/build.h"
 #include "plan/instantiate.h"
 #include "program/verify.h"
+#include "support/restrictions.h"
 #include "vulkan/device_plan.h"
 #include "vulkan/recorded_snapshots.h"
 
@@ -23,7 +25,9 @@ struct PlanCase {
   std::string device;
   bool optimise = true;
   Precision precision = Precision::float32;
-  bool all_types = true;  // the device has every type that the suite uses
+  bool all_types = true;       // the device has every type that the suite uses
+  std::string limits = {};     // what is taken from it
+  std::uint32_t subgroup = 0;  // the only size of its subgroups; 0 for those that it has
 };
 
 // Nothing where the host has a part in the model.
@@ -61,9 +65,16 @@ TEST_P(SuitePlan, IsValidForEveryModel) {
   ModelOptions options;
   options.optimise = GetParam().optimise;
   options.precision = GetParam().precision;
-  const std::vector<std::string> modes{options.optimise ? "optimised" : "unoptimised",
-                                       options.precision == Precision::float32 ? "float32" : "float16"};
-  const DeviceTraits traits = make_device_plan(recorded_snapshot(GetParam().device), {}).traits;
+  std::vector<std::string> modes{options.optimise ? "optimised" : "unoptimised",
+                                 options.precision == Precision::float32 ? "float32" : "float16"};
+  for (const auto limit : std::views::split(GetParam().limits, ',')) modes.emplace_back(limit.begin(), limit.end());
+  DeviceRestrictions restrictions;
+  restrict_device(restrictions, GetParam().limits);
+  DeviceSnapshot snapshot = recorded_snapshot(GetParam().device);
+  if (const std::uint32_t size = GetParam().subgroup; size != 0) {
+    snapshot.subgroup.size = snapshot.subgroup.min_size = snapshot.subgroup.max_size = size;
+  }
+  const DeviceTraits traits = make_device_plan(snapshot, restrictions).traits;
   std::size_t planned = 0;
   for (const TestCase& test : cases) {
     try {
@@ -77,13 +88,21 @@ TEST_P(SuitePlan, IsValidForEveryModel) {
   EXPECT_GT(planned, cases.size() / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SuitePlan,
-                         ::testing::Values(PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"},
-                                           PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
-                                           PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
-                                           PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16,
-                                                    false}),
-                         [](const auto& parameter) { return parameter.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, SuitePlan,
+    ::testing::Values(
+        PlanCase{"Llvmpipe", "llvmpipe_mesa_26_1"}, PlanCase{"LlvmpipeUnoptimised", "llvmpipe_mesa_26_1", false},
+        PlanCase{"NvidiaFloat16", "nvidia_h200", true, Precision::float16},
+        PlanCase{"FewGroups", "llvmpipe_mesa_26_1", true, Precision::float32, true, "max_groups=64"},
+        PlanCase{"SmallBindings", "llvmpipe_mesa_26_1", true, Precision::float32, true, "max_storage_range=1048576"},
+        PlanCase{"SmallAllocations", "llvmpipe_mesa_26_1", true, Precision::float32, true, "max_allocation=16777216"},
+        PlanCase{"SmallEverything", "nvidia_h200", true, Precision::float16, true,
+                 "max_groups=64,max_storage_range=1048576,max_allocation=16777216,"
+                 "max_shared_memory=16384,no_float16,no_int8,no_int64"},
+        PlanCase{"Subgroups4", "nvidia_h200", true, Precision::float16, true, "", 4},
+        PlanCase{"Subgroups64", "nvidia_h200", true, Precision::float16, true, "", 64},
+        PlanCase{"OldAmdFloat16", "amd_r7_200_windows", true, Precision::float16, false}),
+    [](const auto& parameter) { return parameter.param.name; });
 
 }  // namespace
 }  // namespace lapilli::conformance

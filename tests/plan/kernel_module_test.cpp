@@ -32,7 +32,7 @@ std::string feature_for(std::uint32_t capability) {
       {61, ""},  // GroupNonUniform: basic subgroup operations in compute shaders
       {9, "shaderFloat16"},
       {10, "shaderFloat64"},
-      {11, "shaderInt64"},
+      {11, ""},  // src/vulkan/wide_integers.h
       {22, "shaderInt16"},
       {39, "shaderInt8"},
       {4433, "storageBuffer16BitAccess"},

@@ -103,6 +103,23 @@ TEST(MemoryPlan, takes_nothing_and_refuses_too_much) {
   EXPECT_THROW((void)plan_memory(huge, 16), Error);
 }
 
+TEST(MemoryPlan, keeps_each_use_in_one_block) {
+  Random random(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const std::vector<MemoryUse> uses = random_uses(random);
+    std::uint64_t largest = 16;
+    for (const MemoryUse& use : uses) largest = std::max(largest, rounded_up(use.size, 16));
+    const std::uint64_t block = largest + 16 * random.below(100);
+    const MemoryPlan plan = plan_memory(uses, 16, block);
+    EXPECT_FALSE(find_memory_conflict(uses, plan)) << "trial " << trial;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (uses[i].size != 0) EXPECT_EQ(plan.offsets[i] / block, (plan.offsets[i] + uses[i].size - 1) / block);
+    }
+  }
+  const std::vector<MemoryUse> large{{100, 0, 1}};
+  EXPECT_THROW((void)plan_memory(large, 16, 96), Error);
+}
+
 TEST(MemoryConflict, is_found_wherever_a_byte_has_two_owners) {
   Random random(11);
   std::size_t found = 0;

@@ -16,6 +16,7 @@
 #include "plan/instantiate.h"
 #include "program/verify.h"
 #include "run/executor.h"
+#include "support/restrictions.h"
 
 namespace lapilli::testing {
 namespace {
@@ -162,6 +163,7 @@ const VulkanDevice& test_device() {
     options.selector = chosen != nullptr ? chosen : "llvmpipe";
     options.validation = true;
     options.pipeline_cache = false;
+    if (const char* limits = std::getenv("LAPILLI_TEST_LIMITS")) restrict_device(options.restrictions, limits);
     return VulkanDevice::open(options);
   }();
   return device;

@@ -10,7 +10,8 @@
 
 namespace lapilli::testing {
 
-/// The device of the tests, validation layers on: LAPILLI_TEST_DEVICE, or llvmpipe.
+/// The device of the tests, validation layers on: LAPILLI_TEST_DEVICE, or llvmpipe, without what
+/// LAPILLI_TEST_LIMITS takes from it (restrictions.h).
 const VulkanDevice& test_device();
 
 /// One operator with its inputs. `layouts` says how inputs lie in device memory; row-major where it ends.

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -82,6 +84,34 @@ TEST_F(CacheFile, IsNeverSeenHalfWritten) {
   }
   for (int i = 0; i < 200; ++i) ASSERT_EQ(load_pipeline_cache(path, key), data);
   writers.clear();
+  EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
+}
+
+TEST_F(CacheFile, IsAMissWhenZeroed) {
+  const auto size = fs::file_size(path);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << std::string(size, '\0');
+  EXPECT_TRUE(load_pipeline_cache(path, key).empty());
+}
+
+TEST_F(CacheFile, IsWholeWhenTwoProcessesWriteIt) {
+  // Of different lengths, so that a mixture of both would show.
+  const auto of_process = [&](int number) { return std::span(data).first(number == 0 ? 300 : 77); };
+  std::vector<pid_t> processes;
+  for (int number = 0; number < 2; ++number) {
+    processes.push_back(fork());
+    if (processes.back() != 0) continue;
+    for (int i = 0; i < 200; ++i) store_pipeline_cache(path, key, of_process(number));
+    _exit(0);
+  }
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<std::byte> loaded = load_pipeline_cache(path, key);
+    EXPECT_TRUE(std::ranges::equal(loaded, of_process(0)) || std::ranges::equal(loaded, of_process(1)));
+  }
+  for (const pid_t process : processes) {
+    int status = 0;
+    EXPECT_EQ(waitpid(process, &status, 0), process);
+    EXPECT_EQ(status, 0);
+  }
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
 }
 

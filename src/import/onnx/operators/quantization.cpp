@@ -62,12 +62,14 @@ class Granularity {
   }
 
   [[nodiscard]] ValueId along_axis(ValueId value) const {
-    Shape wide(shape_.size(), Dim(1));
-    wide[axis_] = node_.shape(value)[0];
-    if (node_.rank(value) != 1 || !node_.assumptions().equal(wide[axis_], shape_[axis_])) {
+    const Shape& along = node_.shape(value);
+    // One scale alone may stand for all elements, and zero points still have to go along an axis that is there.
+    if (along.size() != 1 || axis_ >= shape_.size() || !node_.assumptions().equal(along[0], shape_[axis_])) {
       node_.fail_model(std::format("{} for axis {} of {}", node_.fact(value).to_string(), axis_,
                                    node_.fact(node_.input(0)).to_string()));
     }
+    Shape wide(shape_.size(), Dim(1));
+    wide[axis_] = along[0];
     return node_.reshape(value, std::move(wide));
   }
 

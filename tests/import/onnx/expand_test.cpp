@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "import/onnx/validate.h"
+#include "lapilli/error.h"
 #include "sample_model.h"
 
 namespace lapilli::onnx {

@@ -142,6 +142,9 @@ void build_lp_normalization(NodeBuilder& node) {
       ReductionFunction::sum, p == 1 ? Preparation::absolute : Preparation::square, std::vector{axis});
   ValueId norm = node.add(sum, {x});
   if (p == 2) norm = node.pointwise(PointwiseFunction::square_root, {norm});
+  // Where all elements are zero, so are the results.
+  const ValueId empty = node.pointwise(PointwiseFunction::equal, {norm}, {Immediate::of(0)});
+  norm = node.pointwise(PointwiseFunction::select, {empty, node.scalar(node.dtype(norm), 1), norm});
   node.set_output(0, node.pointwise(PointwiseFunction::divide, {x, norm}));
 }
 

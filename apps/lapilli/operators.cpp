@@ -37,9 +37,22 @@ std::string list_text(const std::vector<DType>& types) {
   return join(names, ", ");
 }
 
-std::string group_text(const std::vector<DType>& types, const std::vector<TypeGroup>& groups) {
-  const auto group = std::ranges::find(groups, types, &TypeGroup::types);
-  return group != groups.end() ? group->name : list_text(types);
+// By the largest groups that the types have, then one by one.
+std::string group_text(std::vector<DType> types, const std::vector<TypeGroup>& groups) {
+  std::vector<std::string> names;
+  while (!types.empty()) {
+    const TypeGroup* largest = nullptr;
+    for (const TypeGroup& group : groups) {
+      const bool inside =
+          std::ranges::all_of(group.types, [&](DType type) { return std::ranges::contains(types, type); });
+      if (inside && (largest == nullptr || group.types.size() > largest->types.size())) largest = &group;
+    }
+    if (largest == nullptr) break;
+    names.push_back(largest->name);
+    std::erase_if(types, [&](DType type) { return std::ranges::contains(largest->types, type); });
+  }
+  if (!types.empty()) names.push_back(list_text(types));
+  return join(names, ", ");
 }
 
 // One text where it is the same for all inputs, else one for each, the last one for all that follow.

@@ -1,4 +1,5 @@
-// Types that an operator does not take are errors where the model is built, or where the host is about to run the node.
+// Types that an operator does not take are errors where the model is built, or where the host is about to run the
+// node.
 #include "import/onnx/operators/types.h"
 
 #include <gtest/gtest.h>
@@ -56,23 +57,26 @@ TEST(Types, AreCheckedWhereANodeIsBuilt) {
   EXPECT_EQ(build_error(convolution, {DType::float16, DType::float16}), "");
   EXPECT_EQ(build_error(convolution, {DType::float32, DType::uint8}),
             "node 'Conv' (Conv): input 1 ('weights') is uint8; Conv takes float32, float16, bfloat16, float64 there");
-  EXPECT_EQ(build_error(make_node("Where", {"c", "x", "y"}, {"z"}), {DType::boolean, DType::uint8, DType::uint8}), "");
+  EXPECT_EQ(build_error(make_node("Where", {"c", "x", "y"}, {"z"}), {DType::boolean, DType::uint8, DType::uint8}),
+            "");
   EXPECT_NE(build_error(make_node("Where", {"c", "x", "y"}, {"z"}), {DType::int64, DType::uint8, DType::uint8}), "");
   EXPECT_NE(build_error(make_node("Not", {"x"}, {"z"}), {DType::float32}), "");
 }
 
 TEST(Types, AreCheckedWhereTheHostComputes) {
   const std::array inputs{texts({1}, {"a"}), texts({1}, {"b"})};
-  EXPECT_EQ(error_of([&] { std::ignore = onnx::evaluate_node(make_node("Add", {"x", "y"}, {"z"}), inputs); }),
-            "input 0 ('x') is string; Add takes float32, float16, bfloat16, float64, int8, int16, int32, int64, uint8, "
-            "uint16, uint32, uint64 there");
+  EXPECT_EQ(
+      error_of([&] { std::ignore = onnx::evaluate_node(make_node("Add", {"x", "y"}, {"z"}), inputs); }),
+      "input 0 ('x') is string; Add takes float32, float16, bfloat16, float64, int8, int16, int32, int64, uint8, "
+      "uint16, uint32, uint64 there");
 }
 
 // Every record but those without inputs says what it takes.
 TEST(Types, AreThereForEveryOperator) {
   for (const auto& family : onnx::operator_families()) {
     for (const onnx::OperatorRecord& record : family) {
-      const bool anything = record.name == "Constant" || record.name.starts_with("Random") || record.domain == "lapilli";
+      const bool anything =
+          record.name == "Constant" || record.name.starts_with("Random") || record.domain == "lapilli";
       EXPECT_TRUE(anything || !record.types.sets().empty()) << record.name;
     }
   }

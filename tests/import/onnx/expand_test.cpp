@@ -65,8 +65,8 @@ TEST(OnnxExpand, PutsTheGraphsOfAttentionWhereTheyApply) {
   Model result = attention(modifier);
   expand_nodes(result);
   EXPECT_NO_THROW(validate(result));
-  EXPECT_EQ(operators(result), (Names{"lapilli.AttentionScores", ".Constant", ".Mul", ".Tanh", ".Softmax",
-                                      "lapilli.AttentionValues"}));
+  EXPECT_EQ(operators(result),
+            (Names{"lapilli.AttentionScores", ".Constant", ".Mul", ".Tanh", ".Softmax", "lapilli.AttentionValues"}));
   const std::vector<Node>& nodes = result.graph.nodes;
   // The graph's own "x" is the scores, and hides that of the model.
   EXPECT_EQ(nodes[2].inputs, (Names{nodes[0].outputs[0], nodes[1].outputs[0]}));

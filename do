@@ -11,9 +11,9 @@ help() {
   build                build the program (build/lapilli) and the library
   test [ARGUMENT ...]  build and run all tests; arguments go to ctest, such as -R vision
   networks [...]       compare whole networks with ONNX Runtime, those too that take minutes on a CPU
-  sanitize [thread]    build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run
-                       them; or those of threads with its thread sanitizer
-  conformance [...]    run the conformance suite of ONNX and count what passes
+  sanitize             build the tests of host code with Clang's address and undefined-behaviour sanitizers, and run them
+  conformance [...]    run the conformance suite of ONNX and count what passes; with --newest first, the node tests of a
+                       newer onnx from PyPI, in all four modes
   limits [...]         the same on small devices: few workgroups, small bindings, no 64-bit integers, ...
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
   lint                 check format, defects (clang-tidy) and the rules of size and dependency
@@ -204,10 +204,42 @@ command_sanitize() {
   grep 'tests passed' $folder/ctest.log
 }
 
+# The newest onnx has its node tests as Python code alone, so it is installed beside the build and writes them.
+newest_onnx=1.23.2
+
+newest_node_tests() { # prints their folder
+  local folder=build/onnx-$newest_onnx python=build/onnx-python/bin/python
+  if [[ ! -f $folder/complete ]]; then
+    need newest
+    say "Writing the node tests of onnx $newest_onnx (once)"
+    python3 -m venv build/onnx-python >&2 || die "Python could not make build/onnx-python; its message is above"
+    "$python" -m pip install --quiet --disable-pip-version-check "onnx==$newest_onnx" >&2 ||
+      die "onnx $newest_onnx could not be fetched from PyPI, which needs a network; pip's message is above"
+    rm -rf "$folder"
+    "$python" tests/conformance/write_node_tests.py "$folder" >&2 || die "onnx could not write its tests"
+    touch "$folder/complete"
+  fi
+  echo "$folder"
+}
+
 command_conformance() {
+  local folder mode precision failed=
   with_tests
   build lapilli_conformance
-  build/lapilli_conformance "$@"
+  if [[ ${1:-} != --newest ]]; then
+    build/lapilli_conformance "$@"
+    return
+  fi
+  shift
+  folder=$(newest_node_tests)
+  for mode in optimised unoptimised; do
+    for precision in float32 float16; do
+      say "Node tests of onnx $newest_onnx: $mode, $precision"
+      build/lapilli_conformance --data "$folder" --expected-failures tests/conformance/newest_expected_failures.txt \
+        --mode "$mode" --precision "$precision" --time-limit 300 "$@" || failed=1
+    done
+  done
+  [[ -z $failed ]] || die "some tests failed; they are named above"
 }
 
 # One run for each limit, and one with all of them.

@@ -199,7 +199,9 @@ std::vector<Value> Context::run(std::span<const Value> inputs) {
   if (model.in_parts) return state_->run_in_parts(inputs);
   std::vector<Tensor> tensors;
   for (const Value& input : inputs) tensors.push_back(input.tensor());
-  std::vector<Tensor> results = run(tensors);
+  const std::shared_ptr<Executor> executor = state_->executor_for(tensors);
+  if (executor == nullptr) return state_->run_in_parts(inputs);
+  const std::vector<Tensor> results = run(tensors);
   return {results.begin(), results.end()};
 }
 

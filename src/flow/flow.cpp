@@ -95,6 +95,9 @@ void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
   for (const std::string& name : node.inputs) inputs.push_back(name.empty() ? Value() : scope.get(name));
   std::vector<Value> results;
   if (const HostOperator* record = find_host_operator(node.domain, node.op_type, node.opset_version)) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].is_tensor()) onnx::require_type(record->types, node, i, inputs[i].tensor().dtype());
+    }
     HostCall call(node, std::move(inputs), [&](const onnx::Graph& graph, std::vector<Value> values) {
       return run_graph(graph, &scope, std::move(values));
     });

@@ -8,6 +8,7 @@
 
 #include "base/failure.h"
 #include "import/onnx/model.h"
+#include "import/onnx/operators/types.h"
 #include "lapilli/value.h"
 
 namespace lapilli {
@@ -65,9 +66,13 @@ struct HostOperator {
   void (*run)(HostCall&);
   std::string_view reason;
   std::string_view domain{};
+  onnx::InputTypes types{};  ///< what its document allows where it has only tensors
 };
 
 const HostOperator* find_host_operator(std::string_view domain, std::string_view name, std::int64_t opset);
+
+/// All records, by family.
+std::span<const std::span<const HostOperator>> host_operator_families();
 
 std::span<const HostOperator> control_operators();
 std::span<const HostOperator> sequence_operators();

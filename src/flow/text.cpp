@@ -118,15 +118,18 @@ void choose(HostCall& call) {
   call.set_output(0, Tensor::of_strings(std::move(broadcast.shape), std::move(texts)));
 }
 
+constexpr onnx::TypeSet text{DType::string};
+
 constexpr std::array operators{
     HostOperator{"Cast", 1, cast_text, strings_reason},
     HostOperator{"CastLike", 15, cast_text_like, strings_reason},
     HostOperator{"Equal", 7, compare, strings_reason},
-    HostOperator{"RegexFullMatch", 20, match, strings_reason},
-    HostOperator{"StringConcat", 20, concatenate, strings_reason},
-    HostOperator{"StringNormalizer", 10, normalize_text, strings_reason},
-    HostOperator{"StringSplit", 20, split, strings_reason},
-    HostOperator{"TfIdfVectorizer", 9, vectorize_text, "n-grams are looked up in a table"},
+    HostOperator{"RegexFullMatch", 20, match, strings_reason, {}, {text}},
+    HostOperator{"StringConcat", 20, concatenate, strings_reason, {}, {text}},
+    HostOperator{"StringNormalizer", 10, normalize_text, strings_reason, {}, {text}},
+    HostOperator{"StringSplit", 20, split, strings_reason, {}, {text}},
+    HostOperator{
+        "TfIdfVectorizer", 9, vectorize_text, "n-grams are looked up in a table", {}, {text | onnx::types::indices}},
     HostOperator{"UniquePadded", 1, unique_text, strings_reason, "lapilli"},
     HostOperator{"Where", 9, choose, strings_reason},
 };

@@ -8,6 +8,7 @@
 #include "ops/determinant.h"
 #include "ops/gather.h"
 #include "ops/grid_sampling.h"
+#include "ops/linear_attention.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/pointwise.h"
@@ -47,7 +48,8 @@ const auto& family_table() {
       Family{typeid(GridSampling), choose_grid_sampling_layouts, emit_grid_sampling},
       Family{typeid(RegionPooling), choose_region_pooling_layouts, emit_region_pooling},
       Family{typeid(Determinant), require_row_major, emit_determinant},
-      Family{typeid(Recurrent), choose_recurrent_layouts, emit_recurrent},
+      Family{typeid(Recurrent), row_major_outputs, emit_recurrent},
+      Family{typeid(LinearAttention), row_major_outputs, emit_linear_attention},
       Family{typeid(Scatter), follow_inputs, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
       Family{typeid(Scan), follow_inputs, emit_scan},
@@ -86,14 +88,18 @@ LayoutChoice follow_inputs(const LayoutQuery& query) {
   return choice;
 }
 
-LayoutChoice require_row_major(const LayoutQuery& query) {
+LayoutChoice row_major_outputs(const LayoutQuery& query) {
   LayoutChoice choice;
+  for (const ValueId output : query.node.outputs)
+    choice.outputs.push_back(Layout::row_major(query.graph.fact(output).shape.size()));
+  return choice;
+}
+
+LayoutChoice require_row_major(const LayoutQuery& query) {
+  LayoutChoice choice = row_major_outputs(query);
   for (const ValueId input : query.node.inputs) {
     const std::size_t rank = input == no_value ? 0 : query.graph.fact(input).shape.size();
     choice.inputs.push_back({Layout::row_major(rank), std::nullopt});
-  }
-  for (const ValueId output : query.node.outputs) {
-    choice.outputs.push_back(Layout::row_major(query.graph.fact(output).shape.size()));
   }
   return choice;
 }

@@ -43,6 +43,8 @@ const Family& family_of(const Operator& op);
 
 /// Inputs as they come; every output in the layout of the largest input of its rank, else row-major.
 LayoutChoice follow_inputs(const LayoutQuery& query);
+/// Inputs as they come, outputs row-major.
+LayoutChoice row_major_outputs(const LayoutQuery& query);
 /// Everything row-major.
 LayoutChoice require_row_major(const LayoutQuery& query);
 
@@ -64,7 +66,7 @@ void emit_region_pooling(const Node& node, Emission& emission);
 LayoutChoice choose_region_pooling_layouts(const LayoutQuery& query);
 void emit_determinant(const Node& node, Emission& emission);
 void emit_recurrent(const Node& node, Emission& emission);
-LayoutChoice choose_recurrent_layouts(const LayoutQuery& query);
+void emit_linear_attention(const Node& node, Emission& emission);
 void emit_reduction(const Node& node, Emission& emission);
 void emit_scan(const Node& node, Emission& emission);
 void emit_sort(const Node& node, Emission& emission);

@@ -134,11 +134,4 @@ void emit_recurrent(const Node& node, Emission& emission) {
   emission.add_dispatch(std::move(dispatch));
 }
 
-LayoutChoice choose_recurrent_layouts(const LayoutQuery& query) {
-  LayoutChoice choice;
-  for (const ValueId output : query.node.outputs)
-    choice.outputs.push_back(Layout::row_major(query.graph.fact(output).shape.size()));
-  return choice;
-}
-
 }  // namespace lapilli

@@ -1,9 +1,11 @@
 #include "import/onnx/expand.h"
 
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "base/failure.h"
 #include "import/onnx/function_body.h"
 #include "import/onnx/walk.h"
 
@@ -29,11 +31,15 @@ class Expansion {
   [[nodiscard]] const Attribute* axis() const { return source_.find_attribute("axis"); }
 
   void add(std::string_view op_type, Names inputs, Names outputs, std::vector<Attribute> attributes) {
+    add_of("lapilli", 1, op_type, std::move(inputs), std::move(outputs), std::move(attributes));
+  }
+  void add_of(std::string_view domain, std::int64_t version, std::string_view op_type, Names inputs, Names outputs,
+              std::vector<Attribute> attributes) {
     Node node;
     node.name = source_.name;
     node.op_type = op_type;
-    node.domain = "lapilli";
-    node.opset_version = 1;
+    node.domain = domain;
+    node.opset_version = version;
     node.inputs = std::move(inputs);
     node.outputs = std::move(outputs);
     node.attributes = std::move(attributes);
@@ -50,6 +56,16 @@ class Expansion {
     if (axis() != nullptr) attributes.push_back(*axis());
     add("GatherSlices", {input(0), indices}, {result}, std::move(attributes));
   }
+  // The source's attribute, where it has it.
+  [[nodiscard]] std::vector<Attribute> attributes(std::initializer_list<std::string_view> names) const {
+    std::vector<Attribute> found;
+    for (const std::string_view name : names) {
+      if (const Attribute* attribute = source_.find_attribute(name)) found.push_back(*attribute);
+    }
+    return found;
+  }
+  // The nodes of a graph that the source has as an attribute, over one value; that value where it has none.
+  std::string apply(std::string_view graph_name, const std::string& value);
   [[nodiscard]] const Node& source() const { return source_; }
   [[nodiscard]] std::vector<Node> nodes() { return std::move(nodes_); }
 
@@ -58,6 +74,47 @@ class Expansion {
   ValueNames& names_;
   std::vector<Node> nodes_;
 };
+
+std::string Expansion::apply(std::string_view graph_name, const std::string& value) {
+  constexpr std::int64_t version = 13;  // of Constant and Identity
+  const auto* graphs = source_.find<std::vector<Graph>>(graph_name);
+  if (graphs == nullptr) return value;
+  if (graphs->size() != 1)
+    fail(ErrorCode::invalid_model, "{}: {} is {} graphs", node_text(source_), graph_name, graphs->size());
+  const Graph& graph = graphs->front();
+  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+    fail(ErrorCode::invalid_model, "{}: {} has {} inputs and {} outputs where one of each is needed",
+         node_text(source_), graph_name, graph.inputs.size(), graph.outputs.size());
+  }
+  Function function;
+  function.inputs = {graph.inputs[0].name};
+  function.outputs = {graph.outputs[0].name};
+  for (const auto& [name, tensor] : graph.initializers) {
+    Node constant;
+    constant.op_type = "Constant";
+    constant.opset_version = version;
+    constant.outputs = {name};
+    constant.attributes = {{"value", AttributeType::tensor, tensor, {}}};
+    function.nodes.push_back(std::move(constant));
+  }
+  function.nodes.insert(function.nodes.end(), graph.nodes.begin(), graph.nodes.end());
+  Node call;
+  call.name = name_prefix(source_) + std::string(graph_name);
+  call.op_type = graph_name;
+  call.inputs = {value};
+  call.outputs = {new_value(graph_name)};
+  std::ranges::move(function_body(call, function, version, names_), std::back_inserter(nodes_));
+  return call.outputs[0];
+}
+
+void expand_flex_attention(Expansion& into) {
+  const std::string scores = into.new_value("scores"), weights = into.new_value("weights");
+  into.add("AttentionScores", {into.input(0), into.input(1)}, {scores},
+           into.attributes({"scale", "softmax_precision"}));
+  const std::string changed = into.apply("score_mod", scores);
+  into.add_of("", 13, "Softmax", {changed}, {weights}, {integer_attribute("axis", -1)});
+  into.add("AttentionValues", {into.apply("prob_mod", weights), into.input(2)}, {into.output(0)}, {});
+}
 
 void expand_non_zero(Expansion& into) {
   const std::string padded = into.new_value("padded"), count = into.new_value("count");
@@ -90,20 +147,22 @@ void expand_non_max_suppression(Expansion& into) {
 }
 
 struct Rule {
-  std::string_view name;
+  ExpandedOperator source;
   void (*expand)(Expansion&);
 };
 
 constexpr std::array rules{
-    Rule{"Compress", expand_compress},
-    Rule{"NonMaxSuppression", expand_non_max_suppression},
-    Rule{"NonZero", expand_non_zero},
-    Rule{"Unique", expand_unique},
+    Rule{{"Compress", 9, {types::tensors, types::condition}, ""}, expand_compress},
+    Rule{{"FlexAttention", 1, {types::floats}, "ai.onnx.preview"}, expand_flex_attention},
+    Rule{{"NonMaxSuppression", 10, {types::single, types::single, types::sizes, types::single}, ""},
+         expand_non_max_suppression},
+    Rule{{"NonZero", 9, {types::plain}, ""}, expand_non_zero},
+    Rule{{"Unique", 11, {types::tensors}, ""}, expand_unique},
 };
 
 const Rule* find_rule(const Node& node) {
   for (const Rule& rule : rules) {
-    if (node.domain.empty() && node.op_type == rule.name) return &rule;
+    if (node.domain == rule.source.domain && node.op_type == rule.source.name) return &rule;
   }
   return nullptr;
 }
@@ -128,6 +187,12 @@ void expand_all(std::vector<Node>& nodes, ValueNames& names) {
 }
 
 }  // namespace
+
+std::vector<ExpandedOperator> expanded_operators() {
+  std::vector<ExpandedOperator> operators;
+  for (const Rule& rule : rules) operators.push_back(rule.source);
+  return operators;
+}
 
 void expand_nodes(Model& model) {
   bool needed = false;

@@ -16,7 +16,7 @@ std::vector<Tensor> evaluate_node(const Node& node, std::span<const Tensor> inpu
     ids.push_back(inputs[i].defined() ? graph.add_constant(node.inputs[i], inputs[i]) : no_value);
   }
   NodeBuilder builder(node, graph, assumptions, std::move(ids));
-  record->build(builder);
+  build_checked(*record, builder);
   std::vector<Tensor> outputs;
   for (const ValueId value : builder.outputs()) {
     outputs.push_back(value == no_value ? Tensor() : graph.fact(value).constant);

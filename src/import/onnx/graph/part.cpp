@@ -85,7 +85,7 @@ class PartBuilder {
       if (!runs_on_device(node)) throw PartEnds();
       const OperatorRecord* record = find_operator(node.domain, node.op_type, node.opset_version);
       NodeBuilder builder(node, part_.graph, assumptions_, inputs_of(node));
-      record->build(builder);
+      build_checked(*record, builder);
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         const ValueId value = builder.outputs()[i];

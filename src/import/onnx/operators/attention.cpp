@@ -10,6 +10,7 @@
 #include "import/onnx/tensor_reader.h"
 #include "ops/contraction.h"
 #include "ops/gather.h"
+#include "ops/linear_attention.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
@@ -57,6 +58,13 @@ ValueId with_past(NodeBuilder& node, ValueId value, std::size_t past) {
   return node.has_input(past) ? join(node, 2, {node.input(past), value}) : value;
 }
 
+void count_heads(NodeBuilder& node, const Dim& queries, const Dim& keys, Heads& heads) {
+  heads.query_heads = node.assumptions().number(queries);
+  heads.key_heads = node.assumptions().number(keys);
+  if (heads.key_heads <= 0 || heads.query_heads % heads.key_heads != 0)
+    node.fail_model(std::format("{} heads of queries for {} of keys", heads.query_heads, heads.key_heads));
+}
+
 Heads read_heads(NodeBuilder& node) {
   Heads heads;
   heads.query = node.input(0);
@@ -81,10 +89,7 @@ Heads read_heads(NodeBuilder& node) {
   heads.key = with_past(node, heads.key, 4);
   heads.value = with_past(node, heads.value, 5);
   const Shape &query = node.shape(heads.query), &key = node.shape(heads.key);
-  heads.query_heads = node.assumptions().number(query[1]);
-  heads.key_heads = node.assumptions().number(key[1]);
-  if (heads.key_heads <= 0 || heads.query_heads % heads.key_heads != 0)
-    node.fail_model(std::format("{} heads of queries for {} of keys", heads.query_heads, heads.key_heads));
+  count_heads(node, query[1], key[1], heads);
   heads.batch = query[0];
   heads.queries = query[2];
   heads.keys = key[2];
@@ -252,6 +257,35 @@ void build_attention(NodeBuilder& node) {
   node.set_output(3, stages[static_cast<std::size_t>(mode)]);
 }
 
+// The heads of two operands of rank 4, of which neighbours on the left share one on the right.
+Heads shared_heads(NodeBuilder& node, ValueId left, ValueId right) {
+  const Shape &many = node.shape(left), &few = node.shape(right);
+  if (many.size() != 4 || few.size() != 4) {
+    node.fail_model(std::format("attention of {} and {}", node.fact(left).to_string(), node.fact(right).to_string()));
+  }
+  Heads heads;
+  count_heads(node, many[1], few[1], heads);
+  return heads;
+}
+
+// The two halves of FlexAttention, around what the model does with scores and weights.
+void build_attention_scores(NodeBuilder& node) {
+  const ValueId query = node.input(0), key = node.input(1);
+  const Heads heads = shared_heads(node, query, key);
+  double scale = node.real("scale", 0);
+  if (!node.has_attribute("scale"))
+    scale = 1 / std::sqrt(static_cast<double>(node.assumptions().number(node.shape(query)[3])));
+  DType precision = node.dtype(query) == DType::float64 ? DType::float64 : DType::float32;
+  if (const std::int64_t wanted = node.integer("softmax_precision", 0); wanted != 0)
+    precision = read_dtype(checked_cast<std::int32_t>(wanted));
+  node.set_output(0, node.cast(scaled(node, product(node, heads, query, key, true), scale), precision));
+}
+
+void build_attention_values(NodeBuilder& node) {
+  const ValueId value = node.input(1), weights = node.cast(node.input(0), node.dtype(value));
+  node.set_output(0, product(node, shared_heads(node, weights, value), weights, value, false));
+}
+
 // Cosines and sines for each place of the sequence, [B, S, 1, half], or [B, 1, S, half] where heads come first.
 ValueId rotary_cache(NodeBuilder& node, std::size_t index, std::size_t heads_axis) {
   ValueId cache = node.input(index);
@@ -297,9 +331,46 @@ void build_rotary_embedding(NodeBuilder& node) {
   node.set_output(0, node.reshape(turned, shape));
 }
 
+void require_gate(NodeBuilder& node, std::size_t index, std::string_view name, bool wanted, std::string_view rule) {
+  if (node.has_input(index) == wanted) return;
+  node.fail_model(std::format("update_rule '{}' {} {}", rule, wanted ? "needs" : "has no", name));
+}
+
+void build_linear_attention(NodeBuilder& node) {
+  const std::string rule = node.text("update_rule", "gated_delta");
+  if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
+    node.fail_model(std::format("update_rule '{}' is none of linear, gated, delta, gated_delta", rule));
+  require_gate(node, 4, "decay", rule.starts_with("gated"), rule);
+  require_gate(node, 5, "beta", rule.ends_with("delta"), rule);
+  const auto optional = [&](std::size_t index) { return node.has_input(index) ? node.input(index) : no_value; };
+  const std::vector<ValueId> inputs{node.input(0), node.input(1), node.input(2),
+                                    optional(3),   optional(4),   optional(5)};
+  LinearAttentionAttributes attributes;
+  attributes.query_heads = node.integer("q_num_heads", 0);
+  attributes.key_heads = node.integer("kv_num_heads", 0);
+  attributes.scale = node.real("scale", 0);
+  if (attributes.scale == 0 && attributes.query_heads > 0 && node.rank(inputs[0]) == 3) {
+    const std::int64_t width = node.assumptions().number(node.shape(inputs[0])[2]) / attributes.query_heads;
+    attributes.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
+  }
+  const std::vector<ValueId> results = node.add_all(std::make_shared<LinearAttention>(attributes), inputs);
+  node.set_output(0, results[0]);
+  node.set_output(1, results[1]);
+}
+
 constexpr std::array records{
-    OperatorRecord{"Attention", 23, build_attention},
-    OperatorRecord{"RotaryEmbedding", 23, build_rotary_embedding},
+    OperatorRecord{
+        "Attention",
+        23,
+        build_attention,
+        {types::floats, types::floats, types::floats, types::plain, types::floats, types::floats, types::sizes}},
+    OperatorRecord{"AttentionScores", 1, build_attention_scores, {types::floats}, "lapilli"},
+    OperatorRecord{"AttentionValues", 1, build_attention_values, {types::floats}, "lapilli"},
+    OperatorRecord{"LinearAttention", 27, build_linear_attention, {types::up_to_single}},
+    OperatorRecord{"RotaryEmbedding",
+                   23,
+                   build_rotary_embedding,
+                   {types::up_to_single, types::up_to_single, types::up_to_single, types::sizes}},
 };
 
 }  // namespace

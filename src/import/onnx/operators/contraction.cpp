@@ -102,11 +102,51 @@ void build_transposed_convolution(NodeBuilder& node) {
                                              {node.input(0), node.input(1)})));
 }
 
+// A depthwise convolution over one axis that sees the last elements of the sequence before.
+void build_causal_convolution(NodeBuilder& node) {
+  const ValueId x = node.input(0), weights = node.input(1);
+  const Shape shape = node.shape(x), kernel = node.shape(weights);
+  Assumptions& assumptions = node.assumptions();
+  const bool fits = shape.size() == 3 && kernel.size() == 3 && assumptions.equal(kernel[0], shape[1]) &&
+                    assumptions.equal(kernel[1], 1) && assumptions.less(0, kernel[2]);
+  if (!fits) {
+    node.fail_model(std::format("input {} and weights {} do not fit together", node.fact(x).to_string(),
+                                node.fact(weights).to_string()));
+  }
+  const Dim before = kernel[2] - Dim(1);
+  ValueId padded = no_value;
+  if (node.has_input(3)) {
+    const Shape past = node.shape(node.input(3));
+    if (past.size() != 3 || !assumptions.equal(past[2], before)) {
+      node.fail_model(std::format("past_state is {}, for a kernel of {}", node.fact(node.input(3)).to_string(),
+                                  kernel[2].to_string()));
+    }
+    padded = node.add(std::make_shared<Concat>(2), {node.input(3), x});
+  } else {
+    const std::vector<Dim> none(3, Dim(0));
+    padded =
+        node.add(std::make_shared<Pad>(PadMode::constant, std::vector{Dim(0), Dim(0), before}, none, Tensor()), {x});
+  }
+  ConvolutionAttributes attributes;
+  attributes.group = assumptions.number(shape[1]);
+  if (!node.has_input(3)) attributes.pads_begin = {before};
+  const ValueId read = node.has_input(3) ? padded : x;
+  ValueId result = add_bias(node, node.add(std::make_shared<Convolution>(std::move(attributes)), {read, weights}));
+  const std::string activation = node.text("activation", "none");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    node.fail_model(std::format("activation '{}' is none of none, silu, swish", activation));
+  if (activation != "none") result = node.pointwise(PointwiseFunction::silu, {result});
+  node.set_output(0, result);
+  const std::vector<Dim> start{Dim(0), Dim(0), shape[2]}, size{shape[0], shape[1], before}, steps(3, Dim(1));
+  node.set_output(1, node.add(std::make_shared<Slice>(start, size, steps), {padded}));
+}
+
 constexpr std::array records{
-    OperatorRecord{"Conv", 1, build_convolution},
-    OperatorRecord{"ConvTranspose", 1, build_transposed_convolution},
-    OperatorRecord{"Gemm", 1, build_gemm},
-    OperatorRecord{"MatMul", 1, build_matmul},
+    OperatorRecord{"CausalConvWithState", 27, build_causal_convolution, {types::up_to_single}},
+    OperatorRecord{"Conv", 1, build_convolution, {types::floats}},
+    OperatorRecord{"ConvTranspose", 1, build_transposed_convolution, {types::floats}},
+    OperatorRecord{"Gemm", 1, build_gemm, {types::wide_numbers}},
+    OperatorRecord{"MatMul", 1, build_matmul, {types::wide_numbers}},
 };
 
 }  // namespace

@@ -288,7 +288,7 @@ void build_einsum(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Einsum", 12, build_einsum},
+    OperatorRecord{"Einsum", 12, build_einsum, {types::numbers}},
 };
 
 }  // namespace

@@ -74,13 +74,13 @@ void build_tensor_scatter(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Gather", 1, build_along_axis<Gather>},
-    OperatorRecord{"GatherElements", 11, build_along_axis<GatherElements>},
-    OperatorRecord{"GatherND", 11, build_gather_nd},
-    OperatorRecord{"Scatter", 9, build_scatter_elements},
-    OperatorRecord{"ScatterElements", 11, build_scatter_elements},
-    OperatorRecord{"ScatterND", 11, build_scatter_nd},
-    OperatorRecord{"TensorScatter", 24, build_tensor_scatter},
+    OperatorRecord{"Gather", 1, build_along_axis<Gather>, {types::tensors, types::indices}},
+    OperatorRecord{"GatherElements", 11, build_along_axis<GatherElements>, {types::tensors, types::indices}},
+    OperatorRecord{"GatherND", 11, build_gather_nd, {types::tensors, types::sizes}},
+    OperatorRecord{"Scatter", 9, build_scatter_elements, {types::tensors, types::indices, types::tensors}},
+    OperatorRecord{"ScatterElements", 11, build_scatter_elements, {types::tensors, types::indices, types::tensors}},
+    OperatorRecord{"ScatterND", 11, build_scatter_nd, {types::tensors, types::sizes, types::tensors}},
+    OperatorRecord{"TensorScatter", 24, build_tensor_scatter, {types::all, types::all, types::sizes}},
 };
 
 }  // namespace

@@ -328,11 +328,15 @@ void build_determinant(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"AffineGrid", 20, build_affine_grid}, OperatorRecord{"CenterCropPad", 18, build_center_crop_pad},
-    OperatorRecord{"Col2Im", 18, build_col2im},          OperatorRecord{"DeformConv", 19, build_deform_conv},
-    OperatorRecord{"Det", 11, build_determinant},        OperatorRecord{"GridSample", 16, build_grid_sample},
-    OperatorRecord{"MaxRoiPool", 1, build_max_roi_pool}, OperatorRecord{"MaxUnpool", 9, build_max_unpool},
-    OperatorRecord{"RoiAlign", 10, build_roi_align},
+    OperatorRecord{"AffineGrid", 20, build_affine_grid, {types::floats, types::sizes}},
+    OperatorRecord{"CenterCropPad", 18, build_center_crop_pad, {types::tensors, types::indices}},
+    OperatorRecord{"Col2Im", 18, build_col2im, {types::plain, types::sizes}},
+    OperatorRecord{"DeformConv", 19, build_deform_conv, {types::floats}},
+    OperatorRecord{"Det", 11, build_determinant, {types::floats}},
+    OperatorRecord{"GridSample", 16, build_grid_sample, {types::plain, types::floats}},
+    OperatorRecord{"MaxRoiPool", 1, build_max_roi_pool, {types::floats}},
+    OperatorRecord{"MaxUnpool", 9, build_max_unpool, {types::floats, types::sizes}},
+    OperatorRecord{"RoiAlign", 10, build_roi_align, {types::floats, types::floats, types::sizes}},
 };
 
 }  // namespace

@@ -94,8 +94,12 @@ void build_softmax_cross_entropy(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"NegativeLogLikelihoodLoss", 12, build_negative_log_likelihood},
-    OperatorRecord{"SoftmaxCrossEntropyLoss", 12, build_softmax_cross_entropy},
+    OperatorRecord{"NegativeLogLikelihoodLoss",
+                   12,
+                   build_negative_log_likelihood,
+                   {types::floats, types::indices, types::floats}},
+    OperatorRecord{
+        "SoftmaxCrossEntropyLoss", 12, build_softmax_cross_entropy, {types::floats, types::indices, types::floats}},
 };
 
 }  // namespace

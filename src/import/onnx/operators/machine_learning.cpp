@@ -331,17 +331,19 @@ void build_one_hot_encoder(NodeBuilder& node) {
 
 constexpr std::string_view domain = "ai.onnx.ml";
 
+constexpr TypeSet features = types::single_or_double | types::indices;
+
 constexpr std::array records{
-    OperatorRecord{"ArrayFeatureExtractor", 1, build_feature_extractor, domain},
-    OperatorRecord{"Binarizer", 1, build_binarizer, domain},
-    OperatorRecord{"FeatureVectorizer", 1, build_feature_vectorizer, domain},
-    OperatorRecord{"Imputer", 1, build_imputer, domain},
-    OperatorRecord{"LinearClassifier", 1, build_linear_classifier, domain},
-    OperatorRecord{"LinearRegressor", 1, build_linear_regressor, domain},
-    OperatorRecord{"Normalizer", 1, build_normalizer, domain},
-    OperatorRecord{"OneHotEncoder", 1, build_one_hot_encoder, domain},
-    OperatorRecord{"SVMRegressor", 1, build_support_vector_regressor, domain},
-    OperatorRecord{"Scaler", 1, build_scaler, domain},
+    OperatorRecord{"ArrayFeatureExtractor", 1, build_feature_extractor, {features | TypeSet{DType::string}, types::sizes}, domain},
+    OperatorRecord{"Binarizer", 1, build_binarizer, {features}, domain},
+    OperatorRecord{"FeatureVectorizer", 1, build_feature_vectorizer, {features}, domain},
+    OperatorRecord{"Imputer", 1, build_imputer, {features}, domain},
+    OperatorRecord{"LinearClassifier", 1, build_linear_classifier, {features}, domain},
+    OperatorRecord{"LinearRegressor", 1, build_linear_regressor, {features}, domain},
+    OperatorRecord{"Normalizer", 1, build_normalizer, {features}, domain},
+    OperatorRecord{"OneHotEncoder", 1, build_one_hot_encoder, {features | TypeSet{DType::string}}, domain},
+    OperatorRecord{"SVMRegressor", 1, build_support_vector_regressor, {features}, domain},
+    OperatorRecord{"Scaler", 1, build_scaler, {features}, domain},
 };
 
 }  // namespace

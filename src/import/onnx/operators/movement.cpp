@@ -236,14 +236,14 @@ void build_space_to_depth(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Concat", 1, build_concat},
-    OperatorRecord{"DepthToSpace", 1, build_depth_to_space},
-    OperatorRecord{"Pad", 1, build_pad},
-    OperatorRecord{"Slice", 1, build_slice},
-    OperatorRecord{"SpaceToDepth", 1, build_space_to_depth},
-    OperatorRecord{"Split", 1, build_split},
-    OperatorRecord{"Tile", 6, build_tile},
-    OperatorRecord{"Transpose", 1, build_transpose},
+    OperatorRecord{"Concat", 1, build_concat, {types::tensors}},
+    OperatorRecord{"DepthToSpace", 1, build_depth_to_space, {types::tensors}},
+    OperatorRecord{"Pad", 1, build_pad, {types::all, types::sizes, types::all, types::indices}},
+    OperatorRecord{"Slice", 1, build_slice, {types::tensors, types::indices}},
+    OperatorRecord{"SpaceToDepth", 1, build_space_to_depth, {types::tensors}},
+    OperatorRecord{"Split", 1, build_split, {types::tensors, types::sizes}},
+    OperatorRecord{"Tile", 6, build_tile, {types::tensors, types::sizes}},
+    OperatorRecord{"Transpose", 1, build_transpose, {types::all}},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/small_float.h"
 #include "import/onnx/model.h"
+#include "import/onnx/operators/types.h"
 #include "ir/graph.h"
 #include "lapilli/error.h"
 #include "ops/pointwise.h"
@@ -99,8 +100,13 @@ struct OperatorRecord {
   std::string_view name;
   std::int64_t since;  ///< the first opset that it is right for; it serves until a record with a later one
   void (*build)(NodeBuilder&);
+  InputTypes types;  ///< build_checked() sees to them
   std::string_view domain{};
 };
+
+/// Checks the types of all inputs, then builds. Throws Error (invalid_model) that names the input whose type the
+/// operator does not take.
+void build_checked(const OperatorRecord& record, NodeBuilder& node);
 
 /// The record for an operator of this version; nullptr when there is none.
 const OperatorRecord* find_operator(std::string_view domain, std::string_view name, std::int64_t opset);

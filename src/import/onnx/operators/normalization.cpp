@@ -142,19 +142,22 @@ void build_lp_normalization(NodeBuilder& node) {
       ReductionFunction::sum, p == 1 ? Preparation::absolute : Preparation::square, std::vector{axis});
   ValueId norm = node.add(sum, {x});
   if (p == 2) norm = node.pointwise(PointwiseFunction::square_root, {norm});
+  // Where all elements are zero, so are the results.
+  const ValueId empty = node.pointwise(PointwiseFunction::equal, {norm}, {Immediate::of(0)});
+  norm = node.pointwise(PointwiseFunction::select, {empty, node.scalar(node.dtype(norm), 1), norm});
   node.set_output(0, node.pointwise(PointwiseFunction::divide, {x, norm}));
 }
 
 constexpr std::array records{
-    OperatorRecord{"GroupNormalization", 18, build_group_normalization},
-    OperatorRecord{"Hardmax", 1, build_hardmax},
-    OperatorRecord{"InstanceNormalization", 1, build_instance_normalization},
-    OperatorRecord{"LayerNormalization", 17, build_layer_normalization},
-    OperatorRecord{"LogSoftmax", 1, build_softmax<NormalizationKind::log_softmax>},
-    OperatorRecord{"LpNormalization", 1, build_lp_normalization},
-    OperatorRecord{"MeanVarianceNormalization", 9, build_mean_variance_normalization},
-    OperatorRecord{"RMSNormalization", 23, build_rms_normalization},
-    OperatorRecord{"Softmax", 1, build_softmax<NormalizationKind::softmax>},
+    OperatorRecord{"GroupNormalization", 18, build_group_normalization, {types::floats}},
+    OperatorRecord{"Hardmax", 1, build_hardmax, {types::floats}},
+    OperatorRecord{"InstanceNormalization", 1, build_instance_normalization, {types::floats}},
+    OperatorRecord{"LayerNormalization", 17, build_layer_normalization, {types::floats}},
+    OperatorRecord{"LogSoftmax", 1, build_softmax<NormalizationKind::log_softmax>, {types::floats}},
+    OperatorRecord{"LpNormalization", 1, build_lp_normalization, {types::floats}},
+    OperatorRecord{"MeanVarianceNormalization", 9, build_mean_variance_normalization, {types::floats}},
+    OperatorRecord{"RMSNormalization", 23, build_rms_normalization, {types::floats}},
+    OperatorRecord{"Softmax", 1, build_softmax<NormalizationKind::softmax>, {types::floats}},
 };
 
 }  // namespace

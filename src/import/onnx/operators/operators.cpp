@@ -31,6 +31,13 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
   return families;
 }
 
+void build_checked(const OperatorRecord& record, NodeBuilder& node) {
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    if (node.has_input(i)) require_type(record.types, node.node(), i, node.dtype(node.input(i)));
+  }
+  record.build(node);
+}
+
 const OperatorRecord* find_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
   const OperatorRecord* best = nullptr;
   for (const auto& family : operator_families()) {

@@ -34,9 +34,9 @@ void build_top_k(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"CumProd", 26, build_scan<ReductionFunction::product>},
-    OperatorRecord{"CumSum", 11, build_scan<ReductionFunction::sum>},
-    OperatorRecord{"TopK", 1, build_top_k},
+    OperatorRecord{"CumProd", 26, build_scan<ReductionFunction::product>, {types::wide_numbers, types::indices}},
+    OperatorRecord{"CumSum", 11, build_scan<ReductionFunction::sum>, {types::wide_numbers, types::indices}},
+    OperatorRecord{"TopK", 1, build_top_k, {types::numbers, types::sizes}},
 };
 
 }  // namespace

@@ -107,12 +107,26 @@ void build_gelu(NodeBuilder& node) {
   node.set_output(0, node.pointwise(tanh ? Function::gelu_tanh : Function::gelu, {node.input(0)}));
 }
 
-void build_swish(NodeBuilder& node) {
+ValueId swish(NodeBuilder& node, ValueId value) {
   const float alpha = node.real("alpha", 1.0F);
-  if (alpha == 1.0F) return build_unary<Function::silu>(node);
-  const ValueId scaled = node.pointwise(Function::multiply, {node.input(0)}, {Immediate::of(alpha)});
-  node.set_output(0,
-                  node.pointwise(Function::multiply, {node.input(0), node.pointwise(Function::sigmoid, {scaled})}));
+  if (alpha == 1.0F) return node.pointwise(Function::silu, {value});
+  const ValueId scaled = node.pointwise(Function::multiply, {value}, {Immediate::of(alpha)});
+  return node.pointwise(Function::multiply, {value, node.pointwise(Function::sigmoid, {scaled})});
+}
+
+void build_swish(NodeBuilder& node) { node.set_output(0, swish(node, node.input(0))); }
+
+// Nothing is broadcast.
+void build_gated_swish(NodeBuilder& node) {
+  const ValueId gate = node.input(0), value = node.input(1);
+  require_same_dtype(node);
+  const Shape &left = node.shape(gate), &right = node.shape(value);
+  bool same = left.size() == right.size();
+  for (std::size_t i = 0; same && i < left.size(); ++i) same = node.assumptions().equal(left[i], right[i]);
+  if (!same) {
+    node.fail_model(std::format("a gate {} for {}", node.fact(gate).to_string(), node.fact(value).to_string()));
+  }
+  node.set_output(0, node.pointwise(Function::multiply, {swish(node, gate), value}));
 }
 
 // The slope broadcasts from the right, in one direction.
@@ -191,78 +205,79 @@ void build_bit_cast(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Abs", 1, build_unary<Function::absolute>},
-    OperatorRecord{"Acos", 7, build_unary<Function::arccosine>},
-    OperatorRecord{"Acosh", 9, build_unary<Function::inverse_hyperbolic_cosine>},
-    OperatorRecord{"Add", 1, build_binary<Function::add>},
-    OperatorRecord{"And", 1, build_binary<Function::logical_and>},
-    OperatorRecord{"Asin", 7, build_unary<Function::arcsine>},
-    OperatorRecord{"Asinh", 9, build_unary<Function::inverse_hyperbolic_sine>},
-    OperatorRecord{"Atan", 7, build_unary<Function::arctangent>},
-    OperatorRecord{"Atanh", 9, build_unary<Function::inverse_hyperbolic_tangent>},
-    OperatorRecord{"BitCast", 26, build_bit_cast},
-    OperatorRecord{"BitShift", 11, build_bit_shift},
-    OperatorRecord{"BitwiseAnd", 18, build_binary<Function::bitwise_and>},
-    OperatorRecord{"BitwiseNot", 18, build_unary<Function::bitwise_not>},
-    OperatorRecord{"BitwiseOr", 18, build_binary<Function::bitwise_or>},
-    OperatorRecord{"BitwiseXor", 18, build_binary<Function::bitwise_xor>},
-    OperatorRecord{"Cast", 6, build_cast},
-    OperatorRecord{"CastLike", 15, build_cast_like},
-    OperatorRecord{"Ceil", 1, build_unary<Function::ceiling>},
-    OperatorRecord{"Celu", 12, build_celu},
-    OperatorRecord{"Clip", 1, build_clip_attributes},
-    OperatorRecord{"Clip", 11, build_clip_inputs},
-    OperatorRecord{"Cos", 7, build_unary<Function::cosine>},
-    OperatorRecord{"Cosh", 9, build_unary<Function::hyperbolic_cosine>},
-    OperatorRecord{"Div", 1, build_binary<Function::divide>},
-    OperatorRecord{"Elu", 1, build_elu},
-    OperatorRecord{"Equal", 1, build_binary<Function::equal>},
-    OperatorRecord{"Erf", 9, build_unary<Function::error_function>},
-    OperatorRecord{"Exp", 1, build_unary<Function::exponential>},
-    OperatorRecord{"Floor", 1, build_unary<Function::floor>},
-    OperatorRecord{"Gelu", 20, build_gelu},
-    OperatorRecord{"Greater", 1, build_swapped<Function::less>},
-    OperatorRecord{"GreaterOrEqual", 12, build_swapped<Function::less_or_equal>},
-    OperatorRecord{"HardSigmoid", 1, build_hard_sigmoid},
-    OperatorRecord{"HardSwish", 14, build_unary<Function::hard_swish>},
-    OperatorRecord{"Identity", 1, build_identity},
-    OperatorRecord{"IsInf", 10, build_is_infinite},
-    OperatorRecord{"IsNaN", 9, build_unary<Function::is_nan>},
-    OperatorRecord{"LeakyRelu", 1, build_leaky_relu},
-    OperatorRecord{"Less", 1, build_binary<Function::less>},
-    OperatorRecord{"LessOrEqual", 12, build_binary<Function::less_or_equal>},
-    OperatorRecord{"Log", 1, build_unary<Function::logarithm>},
-    OperatorRecord{"Max", 1, build_variadic<Function::maximum>},
-    OperatorRecord{"Mean", 1, build_mean},
-    OperatorRecord{"Min", 1, build_variadic<Function::minimum>},
-    OperatorRecord{"Mish", 18, build_unary<Function::mish>},
-    OperatorRecord{"Mod", 10, build_modulo},
-    OperatorRecord{"Mul", 1, build_binary<Function::multiply>},
-    OperatorRecord{"Neg", 1, build_unary<Function::negate>},
-    OperatorRecord{"Not", 1, build_unary<Function::logical_not>},
-    OperatorRecord{"Or", 1, build_binary<Function::logical_or>},
-    OperatorRecord{"PRelu", 1, build_prelu},
-    OperatorRecord{"Pow", 1, build_power},
-    OperatorRecord{"Reciprocal", 1, build_unary<Function::reciprocal>},
-    OperatorRecord{"Relu", 1, build_unary<Function::relu>},
-    OperatorRecord{"Round", 11, build_unary<Function::round>},
-    OperatorRecord{"Selu", 1, build_selu},
-    OperatorRecord{"Shrink", 9, build_shrink},
-    OperatorRecord{"Sigmoid", 1, build_unary<Function::sigmoid>},
-    OperatorRecord{"Sign", 9, build_unary<Function::sign>},
-    OperatorRecord{"Sin", 7, build_unary<Function::sine>},
-    OperatorRecord{"Sinh", 9, build_unary<Function::hyperbolic_sine>},
-    OperatorRecord{"Softplus", 1, build_unary<Function::softplus>},
-    OperatorRecord{"Softsign", 1, build_unary<Function::softsign>},
-    OperatorRecord{"Sqrt", 1, build_unary<Function::square_root>},
-    OperatorRecord{"Sub", 1, build_binary<Function::subtract>},
-    OperatorRecord{"Sum", 1, build_variadic<Function::add>},
-    OperatorRecord{"Swish", 24, build_swish},
-    OperatorRecord{"Tan", 7, build_unary<Function::tangent>},
-    OperatorRecord{"Tanh", 1, build_unary<Function::hyperbolic_tangent>},
-    OperatorRecord{"ThresholdedRelu", 10, build_thresholded_relu},
-    OperatorRecord{"Where", 9, build_where},
-    OperatorRecord{"Xor", 1, build_binary<Function::logical_xor>},
+    OperatorRecord{"Abs", 1, build_unary<Function::absolute>, {types::numbers}},
+    OperatorRecord{"Acos", 7, build_unary<Function::arccosine>, {types::floats}},
+    OperatorRecord{"Acosh", 9, build_unary<Function::inverse_hyperbolic_cosine>, {types::floats}},
+    OperatorRecord{"Add", 1, build_binary<Function::add>, {types::numbers}},
+    OperatorRecord{"And", 1, build_binary<Function::logical_and>, {types::condition}},
+    OperatorRecord{"Asin", 7, build_unary<Function::arcsine>, {types::floats}},
+    OperatorRecord{"Asinh", 9, build_unary<Function::inverse_hyperbolic_sine>, {types::floats}},
+    OperatorRecord{"Atan", 7, build_unary<Function::arctangent>, {types::floats}},
+    OperatorRecord{"Atanh", 9, build_unary<Function::inverse_hyperbolic_tangent>, {types::floats}},
+    OperatorRecord{"BitCast", 26, build_bit_cast, {types::plain | types::small}},
+    OperatorRecord{"BitShift", 11, build_bit_shift, {types::integers}},
+    OperatorRecord{"BitwiseAnd", 18, build_binary<Function::bitwise_and>, {types::integers}},
+    OperatorRecord{"BitwiseNot", 18, build_unary<Function::bitwise_not>, {types::integers}},
+    OperatorRecord{"BitwiseOr", 18, build_binary<Function::bitwise_or>, {types::integers}},
+    OperatorRecord{"BitwiseXor", 18, build_binary<Function::bitwise_xor>, {types::integers}},
+    OperatorRecord{"Cast", 6, build_cast, {types::every}},
+    OperatorRecord{"CastLike", 15, build_cast_like, {types::all}},
+    OperatorRecord{"Ceil", 1, build_unary<Function::ceiling>, {types::floats}},
+    OperatorRecord{"Celu", 12, build_celu, {types::floats}},
+    OperatorRecord{"Clip", 1, build_clip_attributes, {types::numbers}},
+    OperatorRecord{"Clip", 11, build_clip_inputs, {types::numbers}},
+    OperatorRecord{"Cos", 7, build_unary<Function::cosine>, {types::floats}},
+    OperatorRecord{"Cosh", 9, build_unary<Function::hyperbolic_cosine>, {types::floats}},
+    OperatorRecord{"Div", 1, build_binary<Function::divide>, {types::numbers}},
+    OperatorRecord{"Elu", 1, build_elu, {types::floats}},
+    OperatorRecord{"Equal", 1, build_binary<Function::equal>, {types::tensors}},
+    OperatorRecord{"Erf", 9, build_unary<Function::error_function>, {types::numbers}},
+    OperatorRecord{"Exp", 1, build_unary<Function::exponential>, {types::floats}},
+    OperatorRecord{"Floor", 1, build_unary<Function::floor>, {types::floats}},
+    OperatorRecord{"Gelu", 20, build_gelu, {types::floats}},
+    OperatorRecord{"Greater", 1, build_swapped<Function::less>, {types::numbers}},
+    OperatorRecord{"GreaterOrEqual", 12, build_swapped<Function::less_or_equal>, {types::numbers}},
+    OperatorRecord{"HardSigmoid", 1, build_hard_sigmoid, {types::floats}},
+    OperatorRecord{"HardSwish", 14, build_unary<Function::hard_swish>, {types::floats}},
+    OperatorRecord{"Identity", 1, build_identity, {types::all}},
+    OperatorRecord{"IsInf", 10, build_is_infinite, {types::floats | types::float8}},
+    OperatorRecord{"IsNaN", 9, build_unary<Function::is_nan>, {types::floats | types::float8}},
+    OperatorRecord{"LeakyRelu", 1, build_leaky_relu, {types::floats}},
+    OperatorRecord{"Less", 1, build_binary<Function::less>, {types::numbers}},
+    OperatorRecord{"LessOrEqual", 12, build_binary<Function::less_or_equal>, {types::numbers}},
+    OperatorRecord{"Log", 1, build_unary<Function::logarithm>, {types::floats}},
+    OperatorRecord{"Max", 1, build_variadic<Function::maximum>, {types::numbers}},
+    OperatorRecord{"Mean", 1, build_mean, {types::floats}},
+    OperatorRecord{"Min", 1, build_variadic<Function::minimum>, {types::numbers}},
+    OperatorRecord{"Mish", 18, build_unary<Function::mish>, {types::floats}},
+    OperatorRecord{"Mod", 10, build_modulo, {types::numbers}},
+    OperatorRecord{"Mul", 1, build_binary<Function::multiply>, {types::numbers}},
+    OperatorRecord{"Neg", 1, build_unary<Function::negate>, {types::floats | types::signed_integers}},
+    OperatorRecord{"Not", 1, build_unary<Function::logical_not>, {types::condition}},
+    OperatorRecord{"Or", 1, build_binary<Function::logical_or>, {types::condition}},
+    OperatorRecord{"PRelu", 1, build_prelu, {types::wide_numbers}},
+    OperatorRecord{"Pow", 1, build_power, {types::floats | types::indices, types::numbers}},
+    OperatorRecord{"Reciprocal", 1, build_unary<Function::reciprocal>, {types::floats}},
+    OperatorRecord{"Relu", 1, build_unary<Function::relu>, {types::floats | types::signed_integers}},
+    OperatorRecord{"Round", 11, build_unary<Function::round>, {types::floats}},
+    OperatorRecord{"Selu", 1, build_selu, {types::floats}},
+    OperatorRecord{"Shrink", 9, build_shrink, {types::numbers}},
+    OperatorRecord{"Sigmoid", 1, build_unary<Function::sigmoid>, {types::floats}},
+    OperatorRecord{"Sign", 9, build_unary<Function::sign>, {types::numbers}},
+    OperatorRecord{"Sin", 7, build_unary<Function::sine>, {types::floats}},
+    OperatorRecord{"Sinh", 9, build_unary<Function::hyperbolic_sine>, {types::floats}},
+    OperatorRecord{"Softplus", 1, build_unary<Function::softplus>, {types::floats}},
+    OperatorRecord{"Softsign", 1, build_unary<Function::softsign>, {types::floats}},
+    OperatorRecord{"Sqrt", 1, build_unary<Function::square_root>, {types::floats}},
+    OperatorRecord{"Sub", 1, build_binary<Function::subtract>, {types::numbers}},
+    OperatorRecord{"Sum", 1, build_variadic<Function::add>, {types::floats}},
+    OperatorRecord{"SwiGLU", 28, build_gated_swish, {types::floats}},
+    OperatorRecord{"Swish", 24, build_swish, {types::floats}},
+    OperatorRecord{"Tan", 7, build_unary<Function::tangent>, {types::floats}},
+    OperatorRecord{"Tanh", 1, build_unary<Function::hyperbolic_tangent>, {types::floats}},
+    OperatorRecord{"ThresholdedRelu", 10, build_thresholded_relu, {types::floats}},
+    OperatorRecord{"Where", 9, build_where, {types::condition, types::tensors}},
+    OperatorRecord{"Xor", 1, build_binary<Function::logical_xor>, {types::condition}},
 };
 
 }  // namespace

@@ -104,10 +104,10 @@ void build_reverse_sequence(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"EyeLike", 9, build_eye_like},
-    OperatorRecord{"OneHot", 9, build_one_hot},
-    OperatorRecord{"ReverseSequence", 10, build_reverse_sequence},
-    OperatorRecord{"Trilu", 14, build_triangle},
+    OperatorRecord{"EyeLike", 9, build_eye_like, {types::plain}},
+    OperatorRecord{"OneHot", 9, build_one_hot, {types::numbers, types::numbers, types::tensors}},
+    OperatorRecord{"ReverseSequence", 10, build_reverse_sequence, {types::tensors, types::sizes}},
+    OperatorRecord{"Trilu", 14, build_triangle, {types::tensors, types::sizes}},
 };
 
 }  // namespace

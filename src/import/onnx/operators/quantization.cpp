@@ -190,9 +190,17 @@ void build_dynamic_quantize(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"DequantizeLinear", 10, build_dequantize},
-    OperatorRecord{"DynamicQuantizeLinear", 11, build_dynamic_quantize},
-    OperatorRecord{"QuantizeLinear", 10, build_quantize},
+    OperatorRecord{"DequantizeLinear",
+                   10,
+                   build_dequantize,
+                   {types::quantized | types::lengths, types::up_to_single | types::exponents,
+                    types::quantized | types::lengths}},
+    OperatorRecord{"DynamicQuantizeLinear", 11, build_dynamic_quantize, {types::single}},
+    OperatorRecord{"QuantizeLinear",
+                   10,
+                   build_quantize,
+                   {types::up_to_single | types::lengths, types::up_to_single | types::exponents | types::lengths,
+                    types::quantized}},
 };
 
 }  // namespace

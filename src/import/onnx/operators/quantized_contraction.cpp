@@ -121,10 +121,19 @@ void build_quantized_convolution(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"ConvInteger", 10, build_convolution_integer},
-    OperatorRecord{"MatMulInteger", 10, build_matmul_integer},
-    OperatorRecord{"QLinearConv", 10, build_quantized_convolution},
-    OperatorRecord{"QLinearMatMul", 10, build_quantized_matmul},
+    OperatorRecord{"ConvInteger", 10, build_convolution_integer, {types::bytes}},
+    OperatorRecord{"MatMulInteger", 10, build_matmul_integer, {types::bytes}},
+    OperatorRecord{"QLinearConv",
+                   10,
+                   build_quantized_convolution,
+                   {types::bytes, types::single, types::bytes, types::bytes, types::single, types::bytes,
+                    types::single, types::bytes, types::lengths}},
+    OperatorRecord{"QLinearMatMul",
+                   10,
+                   build_quantized_matmul,
+                   {types::bytes | types::float8, types::up_to_single, types::bytes | types::float8,
+                    types::bytes | types::float8, types::up_to_single, types::bytes | types::float8,
+                    types::up_to_single, types::bytes | types::float8}},
 };
 
 }  // namespace

@@ -77,12 +77,12 @@ void build_multinomial(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Bernoulli", 15, build_bernoulli},
-    OperatorRecord{"Multinomial", 7, build_multinomial},
-    OperatorRecord{"RandomNormal", 1, build_random<Distribution::normal>},
-    OperatorRecord{"RandomNormalLike", 1, build_random_like<Distribution::normal>},
-    OperatorRecord{"RandomUniform", 1, build_random<Distribution::uniform>},
-    OperatorRecord{"RandomUniformLike", 1, build_random_like<Distribution::uniform>},
+    OperatorRecord{"Bernoulli", 15, build_bernoulli, {types::floats}},
+    OperatorRecord{"Multinomial", 7, build_multinomial, {types::floats}},
+    OperatorRecord{"RandomNormal", 1, build_random<Distribution::normal>, {}},
+    OperatorRecord{"RandomNormalLike", 1, build_random_like<Distribution::normal>, {types::plain}},
+    OperatorRecord{"RandomUniform", 1, build_random<Distribution::uniform>, {}},
+    OperatorRecord{"RandomUniformLike", 1, build_random_like<Distribution::uniform>, {types::plain}},
 };
 
 // A number for a name (FNV-1a).

@@ -179,9 +179,18 @@ void build_gru(NodeBuilder& node) {
 void build_lstm(NodeBuilder& node) { build_recurrent(node, RecurrentKind::long_short_term); }
 
 constexpr std::array records{
-    OperatorRecord{"GRU", 1, build_gru},
-    OperatorRecord{"LSTM", 1, build_lstm},
-    OperatorRecord{"RNN", 1, build_rnn},
+    OperatorRecord{"GRU",
+                   1,
+                   build_gru,
+                   {types::floats, types::floats, types::floats, types::floats, types::lengths, types::floats}},
+    OperatorRecord{"LSTM",
+                   1,
+                   build_lstm,
+                   {types::floats, types::floats, types::floats, types::floats, types::lengths, types::floats}},
+    OperatorRecord{"RNN",
+                   1,
+                   build_rnn,
+                   {types::floats, types::floats, types::floats, types::floats, types::lengths, types::floats}},
 };
 
 }  // namespace

@@ -79,18 +79,36 @@ void build_extreme_index(NodeBuilder& node) {
 using Function = ReductionFunction;
 
 constexpr std::array records{
-    OperatorRecord{"ArgMax", 1, build_extreme_index<Function::first_largest, Function::last_largest>},
-    OperatorRecord{"ArgMin", 1, build_extreme_index<Function::first_smallest, Function::last_smallest>},
-    OperatorRecord{"ReduceL1", 1, build_reduction<Function::sum, Preparation::absolute>},
-    OperatorRecord{"ReduceL2", 1, build_reduction<Function::sum, Preparation::square, After::square_root>},
-    OperatorRecord{"ReduceLogSum", 1, build_reduction<Function::sum, Preparation::none, After::logarithm>},
-    OperatorRecord{"ReduceLogSumExp", 1, build_reduction<Function::log_sum_exp>},
-    OperatorRecord{"ReduceMax", 1, build_reduction<Function::maximum>},
-    OperatorRecord{"ReduceMean", 1, build_reduction<Function::mean>},
-    OperatorRecord{"ReduceMin", 1, build_reduction<Function::minimum>},
-    OperatorRecord{"ReduceProd", 1, build_reduction<Function::product>},
-    OperatorRecord{"ReduceSum", 1, build_reduction<Function::sum>},
-    OperatorRecord{"ReduceSumSquare", 1, build_reduction<Function::sum, Preparation::square>},
+    OperatorRecord{
+        "ArgMax", 1, build_extreme_index<Function::first_largest, Function::last_largest>, {types::numbers}},
+    OperatorRecord{
+        "ArgMin", 1, build_extreme_index<Function::first_smallest, Function::last_smallest>, {types::numbers}},
+    OperatorRecord{
+        "ReduceL1", 1, build_reduction<Function::sum, Preparation::absolute>, {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceL2",
+                   1,
+                   build_reduction<Function::sum, Preparation::square, After::square_root>,
+                   {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceLogSum",
+                   1,
+                   build_reduction<Function::sum, Preparation::none, After::logarithm>,
+                   {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceLogSumExp", 1, build_reduction<Function::log_sum_exp>, {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceMax",
+                   1,
+                   build_reduction<Function::maximum>,
+                   {types::wide_numbers | types::bytes | types::condition, types::sizes}},
+    OperatorRecord{"ReduceMean", 1, build_reduction<Function::mean>, {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceMin",
+                   1,
+                   build_reduction<Function::minimum>,
+                   {types::wide_numbers | types::bytes | types::condition, types::sizes}},
+    OperatorRecord{"ReduceProd", 1, build_reduction<Function::product>, {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceSum", 1, build_reduction<Function::sum>, {types::wide_numbers, types::sizes}},
+    OperatorRecord{"ReduceSumSquare",
+                   1,
+                   build_reduction<Function::sum, Preparation::square>,
+                   {types::wide_numbers, types::sizes}},
 };
 
 }  // namespace

@@ -339,9 +339,11 @@ void build_scaling_of_images(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Resize", 10, build_scaling_by_input},   OperatorRecord{"Resize", 11, build_resize},
-    OperatorRecord{"Upsample", 1, build_scaling_of_images}, OperatorRecord{"Upsample", 7, build_scaling_by_attribute},
-    OperatorRecord{"Upsample", 9, build_scaling_by_input},
+    OperatorRecord{"Resize", 10, build_scaling_by_input, {types::plain, types::single, TypeSet()}},
+    OperatorRecord{"Resize", 11, build_resize, {types::plain, types::floats, types::single, types::sizes}},
+    OperatorRecord{"Upsample", 1, build_scaling_of_images, {types::plain, TypeSet()}},
+    OperatorRecord{"Upsample", 7, build_scaling_by_attribute, {types::plain, TypeSet()}},
+    OperatorRecord{"Upsample", 9, build_scaling_by_input, {types::plain, types::single}},
 };
 
 }  // namespace

@@ -228,12 +228,16 @@ void build_non_max_suppression(NodeBuilder& node) {
 constexpr std::string_view domain = "lapilli";
 
 constexpr std::array records{
-    OperatorRecord{"GatherSlices", 1, build_gather_slices, domain},
-    OperatorRecord{"NonMaxSuppressionPadded", 1, build_non_max_suppression, domain},
-    OperatorRecord{"NonZeroPadded", 1, build_non_zero, domain},
-    OperatorRecord{"SelectedPadded", 1, build_selected, domain},
-    OperatorRecord{"Take", 1, build_take, domain},
-    OperatorRecord{"UniquePadded", 1, build_unique, domain},
+    OperatorRecord{"GatherSlices", 1, build_gather_slices, {}, domain},
+    OperatorRecord{"NonMaxSuppressionPadded",
+                   1,
+                   build_non_max_suppression,
+                   {types::single, types::single, types::sizes, types::single},
+                   domain},
+    OperatorRecord{"NonZeroPadded", 1, build_non_zero, {types::plain}, domain},
+    OperatorRecord{"SelectedPadded", 1, build_selected, {types::condition}, domain},
+    OperatorRecord{"Take", 1, build_take, {}, domain},
+    OperatorRecord{"UniquePadded", 1, build_unique, {types::tensors}, domain},
 };
 
 }  // namespace

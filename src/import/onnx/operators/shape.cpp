@@ -175,11 +175,16 @@ void build_range(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Constant", 1, build_constant}, OperatorRecord{"ConstantOfShape", 9, build_constant_of_shape},
-    OperatorRecord{"Expand", 8, build_expand},     OperatorRecord{"Flatten", 1, build_flatten},
-    OperatorRecord{"Range", 11, build_range},      OperatorRecord{"Reshape", 1, build_reshape},
-    OperatorRecord{"Shape", 1, build_shape},       OperatorRecord{"Size", 1, build_size},
-    OperatorRecord{"Squeeze", 1, build_squeeze},   OperatorRecord{"Unsqueeze", 1, build_unsqueeze},
+    OperatorRecord{"Constant", 1, build_constant, {}},
+    OperatorRecord{"ConstantOfShape", 9, build_constant_of_shape, {types::sizes}},
+    OperatorRecord{"Expand", 8, build_expand, {types::tensors, types::sizes}},
+    OperatorRecord{"Flatten", 1, build_flatten, {types::all}},
+    OperatorRecord{"Range", 11, build_range, {types::floats | TypeSet{DType::int16, DType::int32, DType::int64}}},
+    OperatorRecord{"Reshape", 1, build_reshape, {types::all, types::sizes}},
+    OperatorRecord{"Shape", 1, build_shape, {types::all}},
+    OperatorRecord{"Size", 1, build_size, {types::all}},
+    OperatorRecord{"Squeeze", 1, build_squeeze, {types::all, types::sizes}},
+    OperatorRecord{"Unsqueeze", 1, build_unsqueeze, {types::all, types::sizes}},
 };
 
 }  // namespace

@@ -280,12 +280,15 @@ void build_mel_weight_matrix(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"BlackmanWindow", 17, build_window<blackman_terms>},
-    OperatorRecord{"DFT", 17, build_dft},
-    OperatorRecord{"HammingWindow", 17, build_window<hamming_terms>},
-    OperatorRecord{"HannWindow", 17, build_window<hann_terms>},
-    OperatorRecord{"MelWeightMatrix", 17, build_mel_weight_matrix},
-    OperatorRecord{"STFT", 17, build_stft},
+    OperatorRecord{"BlackmanWindow", 17, build_window<blackman_terms>, {types::indices}},
+    OperatorRecord{"DFT", 17, build_dft, {types::floats, types::indices, types::sizes}},
+    OperatorRecord{"HammingWindow", 17, build_window<hamming_terms>, {types::indices}},
+    OperatorRecord{"HannWindow", 17, build_window<hann_terms>, {types::indices}},
+    OperatorRecord{"MelWeightMatrix",
+                   17,
+                   build_mel_weight_matrix,
+                   {types::indices, types::indices, types::indices, types::floats}},
+    OperatorRecord{"STFT", 17, build_stft, {types::floats, types::indices, types::floats, types::indices}},
 };
 
 }  // namespace

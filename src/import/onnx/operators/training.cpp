@@ -234,11 +234,16 @@ void build_momentum(NodeBuilder& node) {
 constexpr std::string_view training = "ai.onnx.preview.training";
 
 constexpr std::array records{
-    OperatorRecord{"Adagrad", 1, build_adagrad, training},
-    OperatorRecord{"Adam", 1, build_adam, training},
-    OperatorRecord{"BatchNormalization", 1, build_batch_normalization},
-    OperatorRecord{"Dropout", 1, build_dropout},
-    OperatorRecord{"Momentum", 1, build_momentum, training},
+    OperatorRecord{
+        "Adagrad", 1, build_adagrad, {types::single_or_double, types::sizes, types::single_or_double}, training},
+    OperatorRecord{"Adam", 1, build_adam, {types::single_or_double, types::sizes, types::single_or_double}, training},
+    OperatorRecord{"BatchNormalization", 1, build_batch_normalization, {types::floats}},
+    OperatorRecord{"Dropout",
+                   1,
+                   build_dropout,
+                   {types::floats | types::float8, types::floats | types::float8, types::condition}},
+    OperatorRecord{
+        "Momentum", 1, build_momentum, {types::single_or_double, types::sizes, types::single_or_double}, training},
 };
 
 }  // namespace

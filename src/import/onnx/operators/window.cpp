@@ -121,13 +121,13 @@ void build_local_response_normalization(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"AveragePool", 1, build_average_pool},
-    OperatorRecord{"GlobalAveragePool", 1, build_global_pool<ReductionFunction::mean>},
-    OperatorRecord{"GlobalLpPool", 1, build_global_lp_pool},
-    OperatorRecord{"GlobalMaxPool", 1, build_global_pool<ReductionFunction::maximum>},
-    OperatorRecord{"LRN", 1, build_local_response_normalization},
-    OperatorRecord{"LpPool", 1, build_lp_pool},
-    OperatorRecord{"MaxPool", 1, build_max_pool},
+    OperatorRecord{"AveragePool", 1, build_average_pool, {types::floats}},
+    OperatorRecord{"GlobalAveragePool", 1, build_global_pool<ReductionFunction::mean>, {types::floats}},
+    OperatorRecord{"GlobalLpPool", 1, build_global_lp_pool, {types::floats}},
+    OperatorRecord{"GlobalMaxPool", 1, build_global_pool<ReductionFunction::maximum>, {types::floats}},
+    OperatorRecord{"LRN", 1, build_local_response_normalization, {types::floats}},
+    OperatorRecord{"LpPool", 1, build_lp_pool, {types::floats}},
+    OperatorRecord{"MaxPool", 1, build_max_pool, {types::floats | types::bytes}},
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ namespace {
 
 const auto& family_table() {
   static const std::array table{
-      Family{typeid(Pointwise), follow_inputs, emit_pointwise},
+      Family{typeid(Pointwise), choose_pointwise_layouts, emit_pointwise},
       Family{typeid(Transpose), choose_movement_layouts, emit_movement},
       Family{typeid(Slice), choose_movement_layouts, emit_movement},
       Family{typeid(Concat), choose_movement_layouts, emit_movement},
@@ -48,7 +48,7 @@ const auto& family_table() {
       Family{typeid(RegionPooling), choose_region_pooling_layouts, emit_region_pooling},
       Family{typeid(Determinant), require_row_major, emit_determinant},
       Family{typeid(Recurrent), choose_recurrent_layouts, emit_recurrent},
-      Family{typeid(Scatter), follow_inputs, emit_scatter},
+      Family{typeid(Scatter), choose_scatter_layouts, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
       Family{typeid(Scan), follow_inputs, emit_scan},
       Family{typeid(Sort), follow_inputs, emit_sort},
@@ -88,6 +88,7 @@ LayoutChoice follow_inputs(const LayoutQuery& query) {
 
 LayoutChoice require_row_major(const LayoutQuery& query) {
   LayoutChoice choice;
+  choice.dense_outputs = true;
   for (const ValueId input : query.node.inputs) {
     const std::size_t rank = input == no_value ? 0 : query.graph.fact(input).shape.size();
     choice.inputs.push_back({Layout::row_major(rank), std::nullopt});

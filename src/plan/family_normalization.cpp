@@ -1,13 +1,12 @@
 #include <array>
 
 #include "ops/normalization.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 
 namespace lapilli {
 namespace {
-
-constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
 
 // Cuts the loop along axis 1 in two: groups, and the channels of each.
 void cut_channels(LoopNest& nest, std::int64_t groups) {
@@ -70,9 +69,7 @@ void emit_normalization(const Node& node, Emission& emission) {
   const RowNest rows = row_nest(op, node, emission);
   const std::size_t operand_count = node.inputs.size() - op.own_input_count();
   const auto bound = std::span(rows.outer.inputs).first(1 + operand_count), operands = bound.subspan(1);
-  std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
+  const EncodedChain chain = encode_epilogue(op.epilogue(), emission.graph().fact(node.inputs[0]).dtype, operands);
   const DType output = rows.outer.output.dtype;
   const DType statistics = attributes.statistics ? rows.outer.inputs.back().dtype : DType::float32;
 
@@ -93,15 +90,13 @@ void emit_normalization(const Node& node, Emission& emission) {
                              static_cast<std::uint32_t>(operand_count),
                              packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({rows.outer.output.storage, Access::write});
-  for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+  dispatch.bindings = epilogue_bindings(rows.outer, operand_count);
   if (attributes.statistics) {
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
       dispatch.bindings.push_back({emission.placement(node.outputs[i]).storage, Access::write});
     }
   } else {
-    dispatch.bindings.resize(4 + most_operands, dispatch.bindings.back());
+    dispatch.bindings.resize(dispatch.bindings.size() + 2, dispatch.bindings.back());
   }
   dispatch.parameters = row_parameters(rows, attributes.epsilon, chain);
   dispatch.groups = schedule.groups(rows.rows());

@@ -74,7 +74,7 @@ class Instantiation {
     for (const std::uint32_t i : order_) {
       const SymbolicDispatch& dispatch = structure_.dispatches[i];
       for (const StorageAccess& access : dispatch.bindings) {
-        MemoryUse& use = uses[index_of(access.storage)];
+        MemoryUse& use = uses[memory_of(access.storage)];
         use.first = std::min(use.first, dispatch.level);
         use.last = std::max(use.last, dispatch.level);
       }
@@ -88,6 +88,7 @@ class Instantiation {
       // What has no elements is bound all the same, and a binding has at least one word.
       const auto size = std::max<std::uint64_t>(4, static_cast<std::uint64_t>(storage.size.evaluate(sizes_)));
       storage_sizes_.push_back(size);
+      if (storage.part) continue;
       if (storage.kind != SegmentKind::arena) {
         add_segment(i, size);
       } else if (uses[i].first != none) {
@@ -96,6 +97,11 @@ class Instantiation {
       }
     }
     place_arena(arena_uses, arena_storages);
+  }
+
+  [[nodiscard]] std::size_t memory_of(StorageId storage) const {
+    const auto& part = structure_.storages[index_of(storage)].part;
+    return index_of(part ? part->whole : storage);
   }
 
   void add_segment(std::size_t storage, std::uint64_t size) {
@@ -121,6 +127,8 @@ class Instantiation {
     for (std::size_t i = 0; i < storages.size(); ++i) {
       segments_[storages[i]] = segment;
       offsets_[storages[i]] = plan.offsets[i];
+      report_.blocks.push_back(
+          {structure_.storages[storages[i]].name, plan.offsets[i], uses[i].size, uses[i].first, uses[i].last});
     }
     report_.arena_bytes = plan.size;
     report_.lower_bound_bytes = memory_lower_bound(uses, alignment);
@@ -196,12 +204,19 @@ class Instantiation {
   }
 
   [[nodiscard]] Binding storage_binding(const StorageAccess& access) const {
-    const std::size_t storage = index_of(access.storage);
+    const std::size_t storage = memory_of(access.storage);
     if (storage_sizes_[storage] > traits_.max_storage_range) {
       fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is bound, but the device allows {} at once",
            storage_sizes_[storage], traits_.max_storage_range);
     }
-    return {segments_[storage], offsets_[storage], storage_sizes_[storage], access.access};
+    return {segments_[storage], offsets_[storage], storage_sizes_[storage], access.access, stripes(access.storage)};
+  }
+
+  [[nodiscard]] Stripes stripes(StorageId storage) const {
+    const auto& part = structure_.storages[index_of(storage)].part;
+    if (!part) return {};
+    const auto number = [&](const Dim& dim) { return static_cast<std::uint64_t>(dim.evaluate(sizes_)); };
+    return {number(part->begin), number(part->run), number(part->pitch)};
   }
 
   std::uint32_t pipeline(const SymbolicDispatch& symbolic, bool pushed) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ops/contraction.h"
 #include "ops/movement.h"
+#include "ops/pointwise.h"
 #include "plan/families.h"
 #include "plan/homes.h"
 #include "plan/residents.h"
@@ -129,7 +130,7 @@ class StructureBuilder {
     std::vector<Layout> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(layout_of(input));
     LayoutChoice choice = family.choose_layouts({graph_, node, options_, traits_, inputs});
-    if (const auto layout = layout_of_transposed_product(node)) choice.outputs[0] = *layout;
+    if (const auto layout = wanted_layout(node)) choice.outputs[0] = *layout;
     std::map<ValueId, Placement> copies;
     for (std::size_t i = 0; i < choice.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
@@ -163,13 +164,17 @@ class StructureBuilder {
     if (found == homes_.end()) return false;
     const Home& home = found->second;
     const Shape &shape = graph_.fact(id).shape, &whole = graph_.fact(home.whole).shape;
-    if (!emission_.is_placed(home.whole)) place_output(home.whole, layout, true);
+    if (!emission_.is_placed(home.whole)) {
+      place_output(home.whole, channels_last_for(home.whole).value_or(layout), true);
+    }
     const Placement& target = emission_.placement(home.whole);
     // Others than the Concat would read from the output's memory, which is the host's.
     const bool port = !residents_.in_arena(target.storage);
     if (port && graph_.value(id).consumers.size() > 1) return false;
     if (!same_strides(whole, target.strides, layout.strides(whole))) return false;
-    place(id, emission_.part_of(target, whole, home.axis, home.start, shape[home.axis]), layout);
+    const Placement part = emission_.part_of(target, whole, home.axis, home.start, shape[home.axis]);
+    emission_.add_shared(part, shape);
+    place(id, part, layout);
     return true;
   }
 
@@ -185,6 +190,7 @@ class StructureBuilder {
       const Placement& placement = emission_.placement(input);
       if (placement.dtype != emission_.stored_dtype(fact.dtype) || placement.offset != Dim(0)) continue;
       if (!same_strides(fact.shape, placement.strides, choice.outputs[0].strides(fact.shape))) continue;
+      emission_.add_shared(placement, fact.shape);
       place(output, placement, choice.outputs[0]);
       return true;
     }
@@ -248,6 +254,31 @@ class StructureBuilder {
       shape[axis] = size;
     }
     place(output, std::move(placement), layout_of(input));
+  }
+
+  // Where a kernel may write as it likes, it writes as readers like it: that takes less than a copy.
+  [[nodiscard]] std::optional<Layout> wanted_layout(const Node& node) const {
+    if (const auto layout = layout_of_transposed_product(node)) return layout;
+    if (operator_as<Pointwise>(node) == nullptr) return std::nullopt;
+    const ValueId output = node.outputs[0];
+    if (const auto home = homes_.find(output); home != homes_.end()) {
+      const auto placed = layouts_.find(home->second.whole);
+      return placed != layouts_.end() ? placed->second : channels_last_for(home->second.whole);
+    }
+    return channels_last_for(output);
+  }
+
+  // Channels innermost, where a convolution that reads the value wants that.
+  [[nodiscard]] std::optional<Layout> channels_last_for(ValueId id) const {
+    const GraphValue& value = graph_.value(id);
+    if (!options_.channels_last || value.fact.shape.size() < 3) return std::nullopt;
+    const auto channels = value.fact.shape[1].constant();
+    const bool wanted = std::ranges::any_of(value.consumers, [&](NodeId consumer) {
+      const Node& node = graph_.node(consumer);
+      return operator_as<Convolution>(node) != nullptr && node.inputs[0] == id;
+    });
+    if (!wanted || !channels || *channels % 4 != 0) return std::nullopt;
+    return Layout::channels_last(value.fact.shape.size());
   }
 
   // A product that is only transposed is written so that the transposition has its elements in order.

@@ -116,6 +116,11 @@ std::uint32_t Emission::level_after(StorageId storage, std::vector<Use> Uses::* 
 std::uint32_t Emission::level_after_writers(StorageId storage) const { return level_after(storage, &Uses::writers); }
 std::uint32_t Emission::level_after_readers(StorageId storage) const { return level_after(storage, &Uses::readers); }
 
+void Emission::add_shared(const Placement& placement, std::span<const Dim> shape) {
+  Dim& shared = structure_.storages[index_of(whole_of(placement.storage))].shared;
+  shared = shared + element_count(shape) * Dim(static_cast<std::int64_t>(device_element_bytes(placement.dtype)));
+}
+
 // Parts are apart only where numbers show it for all sizes.
 bool Emission::may_share(StorageId left, StorageId right) const {
   if (left == right) return true;

@@ -66,6 +66,8 @@ class Emission {
   [[nodiscard]] std::uint32_t level_after_readers(StorageId storage) const;
   /// Says what lies in a storage, where nothing did before.
   void set_name(StorageId storage, const std::string& name);
+  /// Counts a value that would have its own memory if it did not share this.
+  void add_shared(const Placement& placement, std::span<const Dim> shape);
   /// A constant in the order that a kernel wants; equal requests share one storage.
   StorageId add_constant(const Tensor& source, const Packing& packing);
 

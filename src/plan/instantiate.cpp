@@ -133,6 +133,10 @@ class Instantiation {
     report_.arena_bytes = plan.size;
     report_.lower_bound_bytes = memory_lower_bound(uses, alignment);
     report_.unshared_bytes = memory_unshared(uses, alignment);
+    for (const std::size_t storage : storages) {
+      const auto shared = static_cast<std::uint64_t>(structure_.storages[storage].shared.evaluate(sizes_));
+      report_.unshared_bytes = checked_add(report_.unshared_bytes, shared);
+    }
   }
 
   std::vector<Port> ports(const std::vector<SymbolicPort>& symbolic) {

@@ -48,6 +48,7 @@ std::vector<std::string> collect_symbols(const Structure& structure) {
   }
   for (const Storage& storage : structure.storages) {
     storage.size.collect_symbols(symbols);
+    storage.shared.collect_symbols(symbols);
     if (!storage.part) continue;
     for (const Dim* dim : {&storage.part->begin, &storage.part->run, &storage.part->pitch}) {
       dim->collect_symbols(symbols);

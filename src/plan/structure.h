@@ -30,6 +30,7 @@ struct Storage {
   std::optional<Constant> constant;                ///< of kind constant; its segment number is not set yet
   std::optional<StoragePart> part = std::nullopt;  ///< then kind and size are those of the whole
   std::string name = {};                           ///< of a value that lies there, for reports
+  Dim shared = 0;  ///< bytes that its further values would take in buffers of their own, for reports
 };
 
 /// Where the elements of a value lie and as what.

@@ -13,7 +13,7 @@ namespace {
 
 // In units of the picture, which is scaled to the width of the window.
 constexpr double left = 84, top = 28, width = 1100, height = 600, bottom = 44, right = 16;
-constexpr double character = 6.2;  // about the width of one
+constexpr double character = 6.8;  // the width of most
 
 constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --ink: #1d2129; --paper: #ffffff; --faint: #8a919e; --line: #d5d9e0; --peak: #c0392b; }
@@ -118,7 +118,7 @@ class Picture {
         index % colours, x0, y0, x1 - x0, std::max(y1 - y0, 0.3), escaped(name), byte_text(block.size), block.offset,
         block.first_level, block.last_level);
     const auto fitting = static_cast<std::size_t>(std::max((x1 - x0 - 6) / character, 0.0));
-    if (fitting >= 4 && y1 - y0 >= 12) {
+    if (fitting >= std::min<std::size_t>(name.size(), 10) && y1 - y0 >= 12) {
       text_ += std::format("<text x=\"{:.2f}\" y=\"{:.2f}\">{}</text>", x0 + 3, (y0 + y1) / 2 + 4,
                            escaped(end_of(name, fitting)));
     }

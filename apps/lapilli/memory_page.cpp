@@ -113,7 +113,8 @@ class Picture {
     const double y0 = y(block.offset + block.size), y1 = y(block.offset);
     const std::string name = block.name.empty() ? "(inside a node)" : block.name;
     text_ += std::format(
-        "<g><rect class=\"block c{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"><title>{}\n{}, from "
+        "<g><rect class=\"block c{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"><title>{}\n{}, "
+        "from "
         "byte {}, levels {} to {}</title></rect>",
         index % colours, x0, y0, x1 - x0, std::max(y1 - y0, 0.3), escaped(name), byte_text(block.size), block.offset,
         block.first_level, block.last_level);
@@ -129,11 +130,12 @@ class Picture {
     if (alive_.empty()) return;
     const double x0 = x(peak_), x1 = x(peak_ + 1);
     text_ += std::format(
-        "<rect class=\"peak\" pointer-events=\"none\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>", x0, top,
-        std::max(x1 - x0, 1.0), height);
+        "<rect class=\"peak\" pointer-events=\"none\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>", x0,
+        top, std::max(x1 - x0, 1.0), height);
     const bool at_right = x0 > left + width / 2;
-    text_ += std::format("<text class=\"peak-text\" text-anchor=\"{}\" x=\"{:.2f}\" y=\"{}\">peak: {} at level {}</text>\n",
-                         at_right ? "end" : "start", at_right ? x1 : x0, top - 8, byte_text(alive_[peak_]), peak_);
+    text_ += std::format(
+        "<text class=\"peak-text\" text-anchor=\"{}\" x=\"{:.2f}\" y=\"{}\">peak: {} at level {}</text>\n",
+        at_right ? "end" : "start", at_right ? x1 : x0, top - 8, byte_text(alive_[peak_]), peak_);
   }
 
   const PlanSummary& plan_;
@@ -151,13 +153,15 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
 std::string memory_page(const PlanSummary& plan, std::string_view title) {
   const std::string heading = escaped(title);
   const std::string caption = std::format(
-      "Memory of intermediate results while a run goes through its levels. Arena {}, {:.3f} times the lower bound of {}: "
+      "Memory of intermediate results while a run goes through its levels. Arena {}, {:.3f} times the lower bound of "
+      "{}: "
       "the most that is alive at once. A buffer for each result would take {}, {:.1f} times the arena.",
       byte_text(plan.arena_bytes), ratio(plan.arena_bytes, plan.lower_bound_bytes), byte_text(plan.lower_bound_bytes),
       byte_text(plan.unshared_bytes), ratio(plan.unshared_bytes, plan.arena_bytes));
   return std::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<figure>\n"
+      "content=\"width=device-width\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</"
+      "h1>\n<figure>\n"
       "{2}<figcaption>{3}</figcaption>\n</figure>\n</body>\n</html>\n",
       heading, style, Picture(plan).svg(), caption);
 }

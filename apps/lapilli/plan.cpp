@@ -76,8 +76,8 @@ PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
 }
 
 void write_page(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
-  const std::string title = std::format("{} on {}, {}", arguments.model.filename().string(), device,
-                                        to_string(arguments.precision));
+  const std::string title =
+      std::format("{} on {}, {}", arguments.model.filename().string(), device, to_string(arguments.precision));
   std::ofstream file(arguments.page, std::ios::binary);
   file << memory_page(plan, title);
   file.close();

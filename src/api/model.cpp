@@ -42,8 +42,8 @@ void add_to(PlanSummary& summary, const PlanReport& report, const Program& progr
     // Parts run one after the other, each in memory of its own.
     const auto level = static_cast<std::uint32_t>(summary.levels);
     for (const ArenaBlock& block : report.blocks) {
-      summary.memory.push_back({block.name, summary.arena_bytes + block.offset, block.size, level + block.first,
-                                level + block.last});
+      summary.memory.push_back(
+          {block.name, summary.arena_bytes + block.offset, block.size, level + block.first, level + block.last});
     }
   }
   ++summary.parts;

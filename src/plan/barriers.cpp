@@ -44,8 +44,8 @@ struct Touched {
     return std::ranges::any_of(striped, [&](const Binding& other) {
       if (other.offset >= end || other.offset + other.size <= binding.offset) return false;
       const Stripes &left = binding.touched, &right = other.touched;
-      const bool same_tensor = binding.offset == other.offset && binding.size == other.size &&
-                               left.run != 0 && left.pitch == right.pitch;
+      const bool same_tensor =
+          binding.offset == other.offset && binding.size == other.size && left.run != 0 && left.pitch == right.pitch;
       return !same_tensor || (left.begin < right.begin + right.run && right.begin < left.begin + left.run);
     });
   }

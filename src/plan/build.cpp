@@ -323,7 +323,8 @@ class StructureBuilder {
     return !graph_.is_output(value) && std::ranges::all_of(graph_.value(value).consumers, [&](NodeId consumer) {
       const Node& node = graph_.node(consumer);
       const auto* product = operator_as<MatMul>(node);
-      if (product == nullptr || std::ranges::contains(node.inputs.begin() + 2, node.inputs.end(), value)) return false;
+      if (product == nullptr || std::ranges::contains(node.inputs.begin() + 2, node.inputs.end(), value))
+        return false;
       const Dim &row = placement.strides[rank - 2], &column = placement.strides[rank - 1];
       const bool is_left = node.inputs[0] == value;
       const bool along_depth = (product->transpose_a() ? row : column) == Dim(1);

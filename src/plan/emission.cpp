@@ -72,8 +72,8 @@ Placement Emission::add_arena(DType dtype, std::span<const Dim> shape, const Lay
   return {storage, dtype, 0, layout.strides(shape)};
 }
 
-Placement Emission::part_of(const Placement& placement, std::span<const Dim> shape, std::size_t axis, const Dim& start,
-                            const Dim& size) {
+Placement Emission::part_of(const Placement& placement, std::span<const Dim> shape, std::size_t axis,
+                            const Dim& start, const Dim& size) {
   Placement part = placement;
   const Dim& stride = placement.strides[axis];
   part.offset = part.offset + start * stride;

@@ -24,8 +24,8 @@ struct LayoutChoice {
   std::vector<OperandRequirement> inputs;  ///< may be shorter than the node's inputs
   std::vector<Layout> outputs;             ///< one an output
   bool dense_outputs = false;              ///< kernels write outputs without gaps, from the start of their storage on
-  /// Inputs whose elements are read by nobody but the invocation that writes the element at the same index of output 0,
-  /// and before it does: the output may take their memory.
+  /// Inputs whose elements are read by nobody but the invocation that writes the element at the same index of output
+  /// 0, and before it does: the output may take their memory.
   std::vector<std::size_t> replaceable = {};
 };
 

@@ -116,7 +116,8 @@ void emit_gather(const Node& node, Emission& emission) {
   const bool moves = op.epilogue().empty() && data.dtype == nest.output.dtype;
   if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(data.dtype);
   const DType held = moves ? nest.inputs[0].dtype : facts[0].dtype;
-  ElementDispatch dispatch("gather", std::move(nest), op, node, held, choose_invocations(emission.traits()), emission);
+  ElementDispatch dispatch("gather", std::move(nest), op, node, held, choose_invocations(emission.traits()),
+                           emission);
   const std::array constants{dispatch.invocations(),
                              dispatch.loops(),
                              static_cast<std::uint32_t>(map.chosen.size()),

@@ -78,9 +78,9 @@ void emit_window(const Node& node, Emission& emission) {
   const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(128, traits.max_group_invocations);
   ElementDispatch dispatch("window", window_nest(op, node, emission), op, node,
                            emission.graph().fact(node.inputs[0]).dtype, invocations, emission);
-  std::vector<std::uint32_t> constants{
-      invocations, static_cast<std::uint32_t>(window.function), static_cast<std::uint32_t>(window.preparation),
-      dispatch.loops(), static_cast<std::uint32_t>(window.axes.size())};
+  std::vector<std::uint32_t> constants{invocations, static_cast<std::uint32_t>(window.function),
+                                       static_cast<std::uint32_t>(window.preparation), dispatch.loops(),
+                                       static_cast<std::uint32_t>(window.axes.size())};
   for (std::size_t i = 0; i < most_window_axes; ++i) {
     constants.push_back(i < window.axes.size() ? static_cast<std::uint32_t>(window.axes[i].size) : 1);
   }

@@ -16,7 +16,8 @@ class HomeFinder {
     // The last Concat first: of lists that grow, it is the one that holds all others.
     for (const NodeId id : std::views::reverse(graph_.topological_order())) {
       const Node& node = graph_.node(id);
-      if (const auto* concat = operator_as<Concat>(node)) place_inputs(node, static_cast<std::size_t>(concat->axis()));
+      if (const auto* concat = operator_as<Concat>(node))
+        place_inputs(node, static_cast<std::size_t>(concat->axis()));
     }
     return std::move(homes_);
   }

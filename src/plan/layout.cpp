@@ -58,8 +58,8 @@ bool has_aligned_rows(std::span<const Dim> shape, std::span<const Dim> strides, 
     const auto axis = static_cast<std::size_t>(layout.order()[i]);
     if (shape[axis] == Dim(1)) continue;
     const Dim& stride = strides[axis];
-    const bool fits = innermost ? stride == Dim(1)
-                                : assumptions.equal(Dim::floor_divide(stride, multiple) * multiple, stride);
+    const bool fits =
+        innermost ? stride == Dim(1) : assumptions.equal(Dim::floor_divide(stride, multiple) * multiple, stride);
     if (!fits) return false;
     innermost = false;
   }

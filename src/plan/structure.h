@@ -15,8 +15,8 @@ namespace lapilli {
 enum class StorageId : std::uint32_t {};
 constexpr std::size_t index_of(StorageId id) { return static_cast<std::size_t>(id); }
 
-/// The bytes of a storage that a part of it owns: `run` of every `pitch`, from `begin` on. The storage is a whole number
-/// of pitches.
+/// The bytes of a storage that a part of it owns: `run` of every `pitch`, from `begin` on. The storage is a whole
+/// number of pitches.
 struct StoragePart {
   StorageId whole{};
   Dim begin, run, pitch;

@@ -52,8 +52,8 @@ void verify_binding(const Program& program, const DeviceTraits& traits, const Bi
          binding.offset + binding.size, binding.segment, segment.size);
   }
   const Stripes& touched = binding.touched;
-  if (touched.run != 0 && (touched.pitch > binding.size || touched.run > touched.pitch ||
-                           touched.begin > touched.pitch - touched.run)) {
+  if (touched.run != 0 &&
+      (touched.pitch > binding.size || touched.run > touched.pitch || touched.begin > touched.pitch - touched.run)) {
     fail(ErrorCode::internal, "bytes {} to {} of every {} of a binding of {}", touched.begin,
          touched.begin + touched.run, touched.pitch, binding.size);
   }

@@ -24,7 +24,8 @@ PlanSummary plan_of(std::vector<MemoryBlock> memory) {
 
 TEST(MemoryPage, draws_each_tensor_and_marks_the_peak) {
   const std::string page = memory_page(
-      plan_of({{"first", 0, 1024, 0, 1}, {"second", 1024, 1024, 1, 2}, {"", 2048, 1024, 2, 3}, {"last", 0, 512, 3, 3}}),
+      plan_of(
+          {{"first", 0, 1024, 0, 1}, {"second", 1024, 1024, 1, 2}, {"", 2048, 1024, 2, 3}, {"last", 0, 512, 3, 3}}),
       "a model");
   EXPECT_EQ(count(page, "class=\"block"), 4U);
   for (const char* text : {"<title>first\n1.0 KiB, from byte 0, levels 0 to 1</title>", "peak: 2.0 KiB at level 1",
@@ -33,7 +34,8 @@ TEST(MemoryPage, draws_each_tensor_and_marks_the_peak) {
     EXPECT_EQ(count(page, text), 1U) << text;
   }
   // Nothing is fetched or run.
-  for (const char* text : {"<script", "http://", "https://", "url(", "@import"}) EXPECT_EQ(count(page, text), 0U) << text;
+  for (const char* text : {"<script", "http://", "https://", "url(", "@import"})
+    EXPECT_EQ(count(page, text), 0U) << text;
 }
 
 TEST(MemoryPage, names_are_text) {

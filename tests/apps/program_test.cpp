@@ -120,7 +120,8 @@ TEST(Program, PlanDrawsItsMemory) {
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   std::ifstream file(page);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_TRUE(text.starts_with("<!DOCTYPE html>") && contains(text, "</svg>") && contains(text, "affine.onnx")) << text;
+  EXPECT_TRUE(text.starts_with("<!DOCTYPE html>") && contains(text, "</svg>") && contains(text, "affine.onnx"))
+      << text;
   const ProgramResult refused = run_program({"plan", data_file("affine.onnx"), "--html", page + "/nowhere"});
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_TRUE(contains(refused.errors, "memory.html/nowhere")) << refused.errors;

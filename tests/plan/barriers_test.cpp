@@ -194,7 +194,8 @@ TEST(Verifier, objects_to_what_breaks_a_rule) {
   expect_refused("no groups", [](Program&, Dispatch& step) { step.groups[1] = 0; });
   expect_refused("too many groups", [](Program&, Dispatch& step) { step.groups[2] = 65536; });
   expect_refused("push constants", [](Program&, Dispatch& step) { step.push_constants.resize(33); });
-  expect_refused("stripes longer than their pitch", [](Program&, Dispatch& step) { step.bindings[0].touched = {4, 14, 16}; });
+  expect_refused("stripes longer than their pitch",
+                 [](Program&, Dispatch& step) { step.bindings[0].touched = {4, 14, 16}; });
   expect_refused("a pitch past the end", [](Program&, Dispatch& step) { step.bindings[0].touched = {0, 4, 65}; });
   expect_refused("range", [](Program& program, Dispatch& step) {
     program.segments[0].size = std::uint64_t{1} << 28U;

@@ -22,8 +22,8 @@ class TestGraph {
  public:
   ValueId input(std::vector<std::int64_t> shape) {
     tensors_.push_back(random_tensor(DType::float32, shape, -1, 1, static_cast<std::uint32_t>(tensors_.size() + 1)));
-    const ValueId id = graph_.add_input("input " + std::to_string(tensors_.size()),
-                                        Fact::of(DType::float32, to_shape(shape)));
+    const ValueId id =
+        graph_.add_input("input " + std::to_string(tensors_.size()), Fact::of(DType::float32, to_shape(shape)));
     known_[id] = tensors_.back();
     return id;
   }
@@ -116,7 +116,8 @@ std::size_t count_kernels(const Program& program, std::string_view family) {
 TEST(Concat, of_branches_copies_nothing_and_branches_stay_side_by_side) {
   TestGraph graph;
   const ValueId x = graph.convolution(graph.input({2, 8, 6, 5}), 16);
-  const ValueId joined = graph.concat({graph.convolution(x, 8), graph.convolution(x, 16, 3), graph.convolution(x, 24)});
+  const ValueId joined =
+      graph.concat({graph.convolution(x, 8), graph.convolution(x, 16, 3), graph.convolution(x, 24)});
   graph.output(graph.convolution(joined, 8));
   const InstantiatedProgram planned = graph.expect_right();
   EXPECT_EQ(planned.report.dispatches, 6U);  // a change of layout, and five convolutions
@@ -235,7 +236,8 @@ TEST(InPlace, a_residual_takes_the_memory_of_its_operand) {
       sum.input_count = 2;
       sum.add(PointwiseFunction::add, DType::float32, {0, 1, 0});
       const ValueId inner = graph.convolution(x, 8, 3);
-      const Tensor weights = random_tensor(DType::float32, {8, 8, 1, 1}, -0.5, 0.5, static_cast<std::uint32_t>(block));
+      const Tensor weights =
+          random_tensor(DType::float32, {8, 8, 1, 1}, -0.5, 0.5, static_cast<std::uint32_t>(block));
       ConvolutionAttributes attributes;
       x = graph.node(std::make_shared<Convolution>(attributes, sum), {inner, graph.constant(weights), x});
     }

@@ -70,8 +70,8 @@ Tensor with_gaps(const Tensor& tensor, const std::vector<std::int64_t>& shape, b
   if (widen) std::ranges::fill(result.mutable_bytes(), std::byte{0x7B});
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t dense = i * row, wide = i * pitch + gap * width;
-    std::memcpy(result.mutable_bytes().data() + (widen ? wide : dense), tensor.bytes().data() + (widen ? dense : wide),
-                row);
+    std::memcpy(result.mutable_bytes().data() + (widen ? wide : dense),
+                tensor.bytes().data() + (widen ? dense : wide), row);
   }
   return result;
 }
@@ -165,8 +165,7 @@ class NodeProgram {
       placed_inputs_.push_back(
           reordered(converted(case_.inputs[i], placement.dtype), case_.inputs[i].shape(), layouts[i], true));
       if (gapped) {
-        placed_inputs_.back() =
-            with_gaps(placed_inputs_.back(), permuted(case_.inputs[i].shape(), layouts[i]), true);
+        placed_inputs_.back() = with_gaps(placed_inputs_.back(), permuted(case_.inputs[i].shape(), layouts[i]), true);
       }
     }
     output_layouts_ = choice.outputs;

@@ -1,10 +1,14 @@
+#include <filesystem>
 #include <format>
+#include <fstream>
 #include <iostream>
 
+#include "base/failure.h"
 #include "base/text.h"
 #include "command.h"
 #include "inputs.h"
 #include "json.h"
+#include "memory_page.h"
 #include "options.h"
 #include "terminal.h"
 
@@ -13,6 +17,7 @@ namespace {
 
 struct PlanArguments : ModelArguments {
   bool steps = false;
+  std::filesystem::path page;
 };
 
 void print_json(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
@@ -70,9 +75,19 @@ PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
   return context.last_plan();
 }
 
+void write_page(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
+  const std::string title =
+      std::format("{} on {}, {}", arguments.model.filename().string(), device, to_string(arguments.precision));
+  std::ofstream file(arguments.page, std::ios::binary);
+  file << memory_page(plan, title);
+  file.close();
+  if (!file) fail(ErrorCode::input_output, "{}: cannot be written", arguments.page.string());
+}
+
 int plan(const PlanArguments& arguments) {
   const Model model = load_model(arguments);
   const PlanSummary summary = summary_of(model, arguments);
+  if (!arguments.page.empty()) write_page(summary, arguments, model.device().name());
   if (arguments.json) {
     print_json(summary, arguments, model.device().name());
   } else {
@@ -90,11 +105,14 @@ void add_plan_command(CLI::App& program, Action& action) {
   add_device_option(*command, arguments->device);
   add_planning_options(*command, *arguments);
   command->add_flag("--steps", arguments->steps, "List all dispatches and barriers");
+  command->add_option("--html", arguments->page, "Draw the memory of intermediate results into this file")
+      ->type_name("FILE");
   add_json_option(*command, arguments->json);
   command->footer(R"(
 Examples:
   lapilli plan model.onnx --size batch=32 --precision float16
   lapilli plan model.onnx --steps | less
+  lapilli plan model.onnx --html memory.html
 
 JSON: device, precision, sizes, parts, dispatches, barriers, levels, pipelines, new_pipelines, arena_bytes,
 lower_bound_bytes, unshared_bytes, weight_bytes, structure_ms, plan_ms; steps with --steps)");

@@ -44,6 +44,13 @@ struct PortDescription {
   PortKind kind = PortKind::tensor;
 };
 
+/// A tensor in the memory of intermediate results, while levels `first_level` to `last_level` run.
+struct MemoryBlock {
+  std::string name;  ///< the model's; empty for what only a node needs
+  std::uint64_t offset = 0, size = 0;
+  std::uint32_t first_level = 0, last_level = 0;
+};
+
 /// What a plan costs, for one set of sizes.
 struct PlanSummary {
   Sizes sizes;
@@ -57,6 +64,7 @@ struct PlanSummary {
   double structure_ms = 0;         ///< rewriting, fusion, choice of kernels; 0 when an earlier structure served
   double plan_ms = 0;              ///< numbers for these sizes
   std::vector<std::string> steps;  ///< one line a dispatch or barrier
+  std::vector<MemoryBlock> memory;
 };
 
 /// A node of the graph as it is run.

@@ -38,6 +38,14 @@ void fail_in_parts() {
 }
 
 void add_to(PlanSummary& summary, const PlanReport& report, const Program& program, bool new_program) {
+  if (new_program) {
+    // Parts run one after the other, each in memory of its own.
+    const auto level = static_cast<std::uint32_t>(summary.levels);
+    for (const ArenaBlock& block : report.blocks) {
+      summary.memory.push_back(
+          {block.name, summary.arena_bytes + block.offset, block.size, level + block.first, level + block.last});
+    }
+  }
   ++summary.parts;
   summary.dispatches += report.dispatches;
   summary.barriers += report.barriers;

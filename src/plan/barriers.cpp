@@ -1,5 +1,6 @@
 #include "plan/barriers.h"
 
+#include <algorithm>
 #include <map>
 
 namespace lapilli {
@@ -31,17 +32,43 @@ class RangeSet {
   std::map<std::uint64_t, std::uint64_t> ranges_;  // begin -> end
 };
 
-struct SegmentRanges {
-  RangeSet read, written;
+// What dispatches touch of one segment: ranges, and bindings of which they touch stripes.
+struct Touched {
+  RangeSet ranges;
+  std::vector<Binding> striped;
+
+  // Stripes of one tensor are apart where their runs are; everything else goes by the whole range.
+  [[nodiscard]] bool overlaps(const Binding& binding) const {
+    const std::uint64_t end = binding.offset + binding.size;
+    if (ranges.overlaps(binding.offset, end)) return true;
+    return std::ranges::any_of(striped, [&](const Binding& other) {
+      if (other.offset >= end || other.offset + other.size <= binding.offset) return false;
+      const Stripes &left = binding.touched, &right = other.touched;
+      const bool same_tensor =
+          binding.offset == other.offset && binding.size == other.size && left.run != 0 && left.pitch == right.pitch;
+      return !same_tensor || (left.begin < right.begin + right.run && right.begin < left.begin + left.run);
+    });
+  }
+
+  void add(const Binding& binding) {
+    if (binding.touched.run == 0) {
+      ranges.add(binding.offset, binding.offset + binding.size);
+    } else {
+      striped.push_back(binding);
+    }
+  }
 };
 
-bool conflicts(const Dispatch& dispatch, const std::map<std::uint32_t, SegmentRanges>& touched) {
+struct SegmentTouches {
+  Touched read, written;
+};
+
+bool conflicts(const Dispatch& dispatch, const std::map<std::uint32_t, SegmentTouches>& touched) {
   for (const Binding& binding : dispatch.bindings) {
     const auto found = touched.find(binding.segment);
     if (found == touched.end()) continue;
-    const std::uint64_t end = binding.offset + binding.size;
-    if (found->second.written.overlaps(binding.offset, end)) return true;
-    if (binding.access != Access::read && found->second.read.overlaps(binding.offset, end)) return true;
+    if (found->second.written.overlaps(binding)) return true;
+    if (binding.access != Access::read && found->second.read.overlaps(binding)) return true;
   }
   return false;
 }
@@ -50,16 +77,15 @@ bool conflicts(const Dispatch& dispatch, const std::map<std::uint32_t, SegmentRa
 
 std::vector<Step> insert_barriers(std::vector<Dispatch> dispatches) {
   std::vector<Step> steps;
-  std::map<std::uint32_t, SegmentRanges> touched;
+  std::map<std::uint32_t, SegmentTouches> touched;
   for (Dispatch& dispatch : dispatches) {
     if (conflicts(dispatch, touched)) {
       steps.emplace_back(Barrier{});
       touched.clear();
     }
     for (const Binding& binding : dispatch.bindings) {
-      SegmentRanges& ranges = touched[binding.segment];
-      (binding.access == Access::read ? ranges.read : ranges.written)
-          .add(binding.offset, binding.offset + binding.size);
+      SegmentTouches& touches = touched[binding.segment];
+      (binding.access == Access::read ? touches.read : touches.written).add(binding);
     }
     steps.emplace_back(std::move(dispatch));
   }

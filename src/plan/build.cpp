@@ -5,8 +5,12 @@
 #include "base/failure.h"
 #include "base/packed.h"
 #include "base/text.h"
+#include "ops/contraction.h"
 #include "ops/movement.h"
+#include "ops/pointwise.h"
 #include "plan/families.h"
+#include "plan/homes.h"
+#include "plan/residents.h"
 
 namespace lapilli {
 namespace {
@@ -24,7 +28,9 @@ class StructureBuilder {
       : graph_(graph),
         traits_(traits),
         options_(options),
-        emission_(graph, assumptions, traits, options, structure_) {}
+        emission_(graph, assumptions, traits, options, structure_),
+        homes_(find_homes(graph)),
+        residents_(graph, emission_) {}
 
   Structure build() {
     place_inputs();
@@ -34,6 +40,7 @@ class StructureBuilder {
       emission_.set_origin(node.origins);
       with_context(node.origins.empty() ? std::string(node.op->name()) : node.origins.front(),
                    [&] { build_node(node); });
+      residents_.set_built(id);
     }
     finish_outputs();
     structure_.guards = emission_.assumptions().guards();
@@ -59,8 +66,14 @@ class StructureBuilder {
 
   void place_row_major(ValueId id, StorageId storage, DType dtype) {
     const Layout layout = Layout::row_major(graph_.fact(id).shape.size());
+    place(id, {storage, dtype, 0, layout.strides(graph_.fact(id).shape)}, layout);
+  }
+
+  void place(ValueId id, Placement placement, const Layout& layout) {
     layouts_[id] = layout;
-    emission_.place(id, {storage, dtype, 0, layout.strides(graph_.fact(id).shape)});
+    emission_.set_name(placement.storage, graph_.value(id).name);
+    residents_.add(placement.storage, id);
+    emission_.place(id, std::move(placement));
   }
 
   // The value whose elements a chain of views shows.
@@ -109,16 +122,25 @@ class StructureBuilder {
   void build_node(const Node& node) {
     emission_.set_copies({});
     if (operator_as<Reshape>(node) != nullptr || operator_as<BitCast>(node) != nullptr) return build_view(node);
+    if (!emission_.is_placed(node.outputs[0])) {
+      if (const auto start = viewed_start(graph_, node, emission_.assumptions())) return build_slice(node, *start);
+      if (operator_as<Transpose>(node) != nullptr && build_transposed_view(node)) return;
+    }
     const Family& family = family_of(*node.op);
     std::vector<Layout> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(layout_of(input));
-    const LayoutChoice choice = family.choose_layouts({graph_, node, options_, traits_, inputs});
+    LayoutChoice choice = family.choose_layouts({graph_, node, options_, traits_, inputs});
+    if (const auto layout = wanted_layout(node)) choice.outputs[0] = *layout;
     std::map<ValueId, Placement> copies;
     for (std::size_t i = 0; i < choice.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
       if (input != no_value && !graph_.is_constant(input)) satisfy(input, choice.inputs[i], copies);
     }
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) place_output(node.outputs[i], choice.outputs[i]);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (emission_.is_placed(node.outputs[i])) continue;
+      if (i == 0 && place_in_input(node, choice, copies)) continue;
+      place_output(node.outputs[i], choice.outputs[i], choice.dense_outputs);
+    }
     emission_.set_copies(std::move(copies));
     family.emit(node, emission_);
   }
@@ -129,12 +151,62 @@ class StructureBuilder {
     return found != layouts_.end() ? found->second : Layout::row_major(graph_.fact(id).shape.size());
   }
 
-  void place_output(ValueId id, const Layout& layout) {
-    if (emission_.is_placed(id)) return;
+  void place_output(ValueId id, const Layout& layout, bool dense) {
     const Fact& fact = graph_.fact(id);
     require_device_dtype(graph_.value(id).name, fact.dtype);
-    layouts_[id] = layout;
-    emission_.place(id, emission_.add_arena(emission_.stored_dtype(fact.dtype), fact.shape, layout));
+    if (!dense && place_at_home(id, layout)) return;
+    place(id, emission_.add_arena(emission_.stored_dtype(fact.dtype), fact.shape, layout), layout);
+  }
+
+  // Where a Concat wants it. The first value that is at home in an output decides its layout.
+  bool place_at_home(ValueId id, const Layout& layout) {
+    const auto found = homes_.find(id);
+    if (found == homes_.end()) return false;
+    const Home& home = found->second;
+    const Shape &shape = graph_.fact(id).shape, &whole = graph_.fact(home.whole).shape;
+    if (!emission_.is_placed(home.whole)) {
+      place_output(home.whole, channels_last_for(home.whole).value_or(layout), true);
+    }
+    const Placement& target = emission_.placement(home.whole);
+    // Others than the Concat would read from the output's memory, which is the host's.
+    const bool port = !residents_.in_arena(target.storage);
+    if (port && graph_.value(id).consumers.size() > 1) return false;
+    if (!same_strides(whole, target.strides, layout.strides(whole))) return false;
+    const Placement part = emission_.part_of(target, whole, home.axis, home.start, shape[home.axis]);
+    emission_.add_shared(part, shape);
+    place(id, part, layout);
+    return true;
+  }
+
+  // The first output in the memory of an input that nobody needs any more.
+  bool place_in_input(const Node& node, const LayoutChoice& choice, const std::map<ValueId, Placement>& copies) {
+    const ValueId output = node.outputs[0];
+    if (homes_.contains(output)) return false;
+    const Fact& fact = graph_.fact(output);
+    for (const std::size_t i : choice.replaceable) {
+      const ValueId input = node.inputs[i];
+      if (graph_.fact(input).shape != fact.shape || copies.contains(input)) continue;
+      if (!emission_.is_placed(input) || !residents_.end_at(node, input)) continue;
+      const Placement& placement = emission_.placement(input);
+      if (placement.dtype != emission_.stored_dtype(fact.dtype) || placement.offset != Dim(0)) continue;
+      if (!same_strides(fact.shape, placement.strides, choice.outputs[0].strides(fact.shape))) continue;
+      emission_.add_shared(placement, fact.shape);
+      place(output, placement, choice.outputs[0]);
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool fits(ValueId id, const Placement& source, const OperandRequirement& requirement) {
+    const Shape& shape = graph_.fact(id).shape;
+    const Layout current = layout_of(id), layout = requirement.layout.value_or(current);
+    const bool aligned_start = requirement.multiple == 0 || source.offset == Dim(0);
+    if (aligned_start && same_strides(shape, source.strides, layout.strides(shape))) return true;
+    if (requirement.multiple == 0) return !requirement.layout;
+    return same_order(shape, current, layout) &&
+           has_aligned_rows(shape, source.strides, layout, requirement.multiple, emission_.assumptions()) &&
+           emission_.assumptions().equal(
+               Dim::floor_divide(source.offset, requirement.multiple) * requirement.multiple, source.offset);
   }
 
   // Makes a copy of an input that lies otherwise than required; each kind of copy is made once.
@@ -144,8 +216,7 @@ class StructureBuilder {
     const Layout layout = requirement.layout.value_or(layout_of(id));
     const DType dtype = requirement.dtype.value_or(source.dtype);
     const std::vector<Dim> strides = layout.strides(shape);
-    const bool fits = !requirement.layout || same_strides(shape, source.strides, strides);
-    if (fits && dtype == source.dtype) return;
+    if (dtype == source.dtype && fits(id, source, requirement)) return;
     for (const MadeCopy& copy : made_copies_) {
       if (copy.value == id && copy.placement.dtype == dtype && copy.placement.strides == strides) {
         copies[id] = copy.placement;
@@ -169,9 +240,96 @@ class StructureBuilder {
     satisfy(input, requirement, copies);
     const Placement source = copies.contains(input) ? copies.at(input) : emission_.placement(input);
     const Layout layout = Layout::row_major(shape.size());
-    layouts_[output] = layout;
     const DType dtype = bits ? graph_.fact(output).dtype : source.dtype;
-    emission_.place(output, {source.storage, dtype, source.offset, layout.strides(shape)});
+    place(output, {source.storage, dtype, source.offset, layout.strides(shape)}, layout);
+  }
+
+  void build_slice(const Node& node, std::span<const Dim> start) {
+    const ValueId input = node.inputs[0], output = node.outputs[0];
+    Shape shape = graph_.fact(input).shape;
+    Placement placement = emission_.placement(input);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const Dim& size = graph_.fact(output).shape[axis];
+      placement = emission_.part_of(placement, shape, axis, start[axis], size);
+      shape[axis] = size;
+    }
+    place(output, std::move(placement), layout_of(input));
+  }
+
+  // Where a kernel may write as it likes, it writes as readers like it: that takes less than a copy.
+  [[nodiscard]] std::optional<Layout> wanted_layout(const Node& node) const {
+    if (const auto layout = layout_of_transposed_product(node)) return layout;
+    if (operator_as<Pointwise>(node) == nullptr) return std::nullopt;
+    const ValueId output = node.outputs[0];
+    if (const auto home = homes_.find(output); home != homes_.end()) {
+      const auto placed = layouts_.find(home->second.whole);
+      return placed != layouts_.end() ? placed->second : channels_last_for(home->second.whole);
+    }
+    return channels_last_for(output);
+  }
+
+  // Channels innermost, where a convolution that reads the value wants that.
+  [[nodiscard]] std::optional<Layout> channels_last_for(ValueId id) const {
+    const GraphValue& value = graph_.value(id);
+    if (!options_.channels_last || value.fact.shape.size() < 3) return std::nullopt;
+    const auto channels = value.fact.shape[1].constant();
+    const bool wanted = std::ranges::any_of(value.consumers, [&](NodeId consumer) {
+      const Node& node = graph_.node(consumer);
+      return operator_as<Convolution>(node) != nullptr && node.inputs[0] == id;
+    });
+    if (!wanted || !channels || *channels % 4 != 0) return std::nullopt;
+    return Layout::channels_last(value.fact.shape.size());
+  }
+
+  // A product that is only transposed is written so that the transposition has its elements in order.
+  [[nodiscard]] std::optional<Layout> layout_of_transposed_product(const Node& node) const {
+    const GraphValue& value = graph_.value(node.outputs[0]);
+    if (operator_as<MatMul>(node) == nullptr || value.consumers.size() != 1 || graph_.is_output(node.outputs[0])) {
+      return std::nullopt;
+    }
+    const auto* transpose = operator_as<Transpose>(graph_.node(value.consumers[0]));
+    // Columns stay side by side.
+    if (transpose == nullptr || transpose->permutation().back() != static_cast<int>(value.fact.rank()) - 1) {
+      return std::nullopt;
+    }
+    return Layout(transpose->permutation());
+  }
+
+  // A transposition changes strides alone where its result is in order without more ado, or where only products read
+  // it, with elements side by side along an axis that lets them load vectors.
+  bool build_transposed_view(const Node& node) {
+    const ValueId input = node.inputs[0], output = node.outputs[0];
+    if (graph_.is_constant(input)) return false;
+    const std::vector<int>& permutation = operator_as<Transpose>(node)->permutation();
+    Placement placement = emission_.placement(input);
+    std::vector<int> axis_of(permutation.size());
+    std::vector<Dim> strides;
+    for (std::size_t i = 0; i < permutation.size(); ++i) {
+      strides.push_back(placement.strides[static_cast<std::size_t>(permutation[i])]);
+      axis_of[static_cast<std::size_t>(permutation[i])] = static_cast<int>(i);
+    }
+    placement.strides = std::move(strides);
+    std::vector<int> order;
+    const Layout layout = layout_of(input);
+    for (const int axis : layout.order()) order.push_back(axis_of[static_cast<std::size_t>(axis)]);
+    const bool in_order = is_row_major(graph_.fact(output).shape, placement.strides);
+    if (!in_order && !only_products_read(output, placement)) return false;
+    place(output, std::move(placement), Layout(std::move(order)));
+    return true;
+  }
+
+  [[nodiscard]] bool only_products_read(ValueId value, const Placement& placement) const {
+    const std::size_t rank = placement.strides.size();
+    return !graph_.is_output(value) && std::ranges::all_of(graph_.value(value).consumers, [&](NodeId consumer) {
+      const Node& node = graph_.node(consumer);
+      const auto* product = operator_as<MatMul>(node);
+      if (product == nullptr || std::ranges::contains(node.inputs.begin() + 2, node.inputs.end(), value))
+        return false;
+      const Dim &row = placement.strides[rank - 2], &column = placement.strides[rank - 1];
+      const bool is_left = node.inputs[0] == value;
+      const bool along_depth = (product->transpose_a() ? row : column) == Dim(1);
+      return is_left ? along_depth : row == Dim(1) || column == Dim(1);
+    });
   }
 
   struct MadeCopy {
@@ -184,6 +342,8 @@ class StructureBuilder {
   const PlanOptions& options_;
   Structure structure_;
   Emission emission_;
+  std::map<ValueId, Home> homes_;
+  Residents residents_;
   std::map<ValueId, Layout> layouts_;
   std::vector<MadeCopy> made_copies_;
 };

@@ -32,7 +32,7 @@ bool depthwise_contraction_applies(const ContractionTraits& traits, const Device
 OperandRequirement depthwise_contraction_requirement(const ContractionTraits& traits, std::size_t operand,
                                                      std::size_t rank, const PlanOptions&) {
   if (operand == 1) return {Layout::row_major(rank), std::nullopt};
-  return {Layout::channels_last(rank), traits.stored_dtype};
+  return {Layout::channels_last(rank), traits.stored_dtype, traits.stored_dtype == DType::float16 ? 8 : 4};
 }
 
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission) {

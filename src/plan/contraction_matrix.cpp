@@ -171,6 +171,7 @@ OperandRequirement matrix_contraction_requirement(const ContractionTraits& trait
   OperandRequirement requirement;
   if (operand == 1) {
     if (traits.convolution) requirement.layout = Layout::row_major(rank);
+    if (!traits.convolution) requirement.multiple = vector_size;
     requirement.dtype = DType::float16;
     return requirement;
   }
@@ -178,6 +179,7 @@ OperandRequirement matrix_contraction_requirement(const ContractionTraits& trait
   const bool vectors = traits.channels && *traits.channels % vector_size == 0;
   if (traits.convolution && !vectors) return requirement;
   if (traits.convolution && options.channels_last) requirement.layout = Layout::channels_last(rank);
+  requirement.multiple = vector_size;
   requirement.dtype = DType::float16;
   return requirement;
 }

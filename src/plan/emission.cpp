@@ -72,6 +72,67 @@ Placement Emission::add_arena(DType dtype, std::span<const Dim> shape, const Lay
   return {storage, dtype, 0, layout.strides(shape)};
 }
 
+Placement Emission::part_of(const Placement& placement, std::span<const Dim> shape, std::size_t axis,
+                            const Dim& start, const Dim& size) {
+  Placement part = placement;
+  const Dim& stride = placement.strides[axis];
+  part.offset = part.offset + start * stride;
+  const Dim width = static_cast<std::int64_t>(device_element_bytes(placement.dtype));
+  const Dim pitch = shape[axis] * stride * width, begin = start * stride * width, run = size * stride * width;
+  const Storage& storage = structure_.storages[index_of(placement.storage)];
+  if (run == pitch || pitch == Dim(0)) return part;
+  StoragePart region{placement.storage, begin, run, pitch};
+  if (storage.part) {
+    // Parts along another axis than the part itself are not told apart.
+    if (storage.part->run != pitch) return part;
+    region = {storage.part->whole, storage.part->begin + begin, run, storage.part->pitch};
+  } else if (placement.offset != Dim(0) || element_count(shape) * width != storage.size) {
+    return part;
+  }
+  part.storage = add_storage({storage.kind, storage.size, std::nullopt, std::move(region), {}});
+  return part;
+}
+
+StorageId Emission::whole_of(StorageId storage) const {
+  const auto& part = structure_.storages[index_of(storage)].part;
+  return part ? part->whole : storage;
+}
+
+void Emission::set_name(StorageId storage, const std::string& name) {
+  std::string& current = structure_.storages[index_of(whole_of(storage))].name;
+  if (current.empty()) current = name;
+}
+
+std::uint32_t Emission::level_after(StorageId storage, std::vector<Use> Uses::* uses) const {
+  const auto found = uses_.find(whole_of(storage));
+  std::uint32_t level = 0;
+  if (found == uses_.end()) return level;
+  for (const Use& use : found->second.*uses) {
+    if (may_share(storage, use.storage)) level = std::max(level, structure_.dispatches[use.dispatch].level + 1);
+  }
+  return level;
+}
+
+std::uint32_t Emission::level_after_writers(StorageId storage) const { return level_after(storage, &Uses::writers); }
+std::uint32_t Emission::level_after_readers(StorageId storage) const { return level_after(storage, &Uses::readers); }
+
+void Emission::add_shared(const Placement& placement, std::span<const Dim> shape) {
+  Dim& shared = structure_.storages[index_of(whole_of(placement.storage))].shared;
+  shared = shared + element_count(shape) * Dim(static_cast<std::int64_t>(device_element_bytes(placement.dtype)));
+}
+
+// Parts are apart only where numbers show it for all sizes.
+bool Emission::may_share(StorageId left, StorageId right) const {
+  if (left == right) return true;
+  const auto &a = structure_.storages[index_of(left)].part, &b = structure_.storages[index_of(right)].part;
+  if (!a || !b || a->pitch != b->pitch) return true;
+  const auto ends_before = [](const StoragePart& first, const StoragePart& second) {
+    const auto gap = (second.begin - first.begin - first.run).constant();
+    return gap && *gap >= 0;
+  };
+  return !ends_before(*a, *b) && !ends_before(*b, *a);
+}
+
 StorageId Emission::add_constant(const Tensor& source, const Packing& packing) {
   for (std::size_t i = 0; i < structure_.storages.size(); ++i) {
     const auto& constant = structure_.storages[i].constant;
@@ -88,9 +149,14 @@ StorageId Emission::add_constant(const Tensor& source, const Packing& packing) {
 std::uint32_t Emission::add_dispatch(SymbolicDispatch dispatch) {
   const auto number = static_cast<std::uint32_t>(structure_.dispatches.size());
   for (const StorageAccess& binding : dispatch.bindings) {
-    if (binding.access == Access::write) continue;
-    const auto& writers = writers_[binding.storage];
-    dispatch.after.insert(dispatch.after.end(), writers.begin(), writers.end());
+    const Uses& uses = uses_[whole_of(binding.storage)];
+    const auto wait_for = [&](const std::vector<Use>& others) {
+      for (const Use& other : others) {
+        if (may_share(binding.storage, other.storage)) dispatch.after.push_back(other.dispatch);
+      }
+    };
+    if (binding.access != Access::write) wait_for(uses.writers);
+    if (binding.access != Access::read) wait_for(uses.readers);
   }
   std::ranges::sort(dispatch.after);
   dispatch.after.erase(std::ranges::unique(dispatch.after).begin(), dispatch.after.end());
@@ -98,7 +164,9 @@ std::uint32_t Emission::add_dispatch(SymbolicDispatch dispatch) {
     dispatch.level = std::max(dispatch.level, structure_.dispatches[before].level + 1);
   }
   for (const StorageAccess& binding : dispatch.bindings) {
-    if (binding.access != Access::read) writers_[binding.storage].push_back(number);
+    Uses& uses = uses_[whole_of(binding.storage)];
+    if (binding.access != Access::read) uses.writers.push_back({binding.storage, number});
+    if (binding.access != Access::write) uses.readers.push_back({binding.storage, number});
   }
   dispatch.origin = origin_;
   structure_.dispatches.push_back(std::move(dispatch));

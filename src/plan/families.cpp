@@ -29,7 +29,7 @@ namespace {
 
 const auto& family_table() {
   static const std::array table{
-      Family{typeid(Pointwise), follow_inputs, emit_pointwise},
+      Family{typeid(Pointwise), choose_pointwise_layouts, emit_pointwise},
       Family{typeid(Transpose), choose_movement_layouts, emit_movement},
       Family{typeid(Slice), choose_movement_layouts, emit_movement},
       Family{typeid(Concat), choose_movement_layouts, emit_movement},
@@ -50,7 +50,7 @@ const auto& family_table() {
       Family{typeid(Determinant), require_row_major, emit_determinant},
       Family{typeid(Recurrent), row_major_outputs, emit_recurrent},
       Family{typeid(LinearAttention), row_major_outputs, emit_linear_attention},
-      Family{typeid(Scatter), follow_inputs, emit_scatter},
+      Family{typeid(Scatter), choose_scatter_layouts, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
       Family{typeid(Scan), follow_inputs, emit_scan},
       Family{typeid(Sort), follow_inputs, emit_sort},
@@ -97,6 +97,7 @@ LayoutChoice row_major_outputs(const LayoutQuery& query) {
 
 LayoutChoice require_row_major(const LayoutQuery& query) {
   LayoutChoice choice = row_major_outputs(query);
+  choice.dense_outputs = true;
   for (const ValueId input : query.node.inputs) {
     const std::size_t rank = input == no_value ? 0 : query.graph.fact(input).shape.size();
     choice.inputs.push_back({Layout::row_major(rank), std::nullopt});

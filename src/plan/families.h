@@ -10,16 +10,23 @@
 
 namespace lapilli {
 
-/// How an input has to lie in memory for a kernel; what is not set does not matter.
+/// How an input has to lie in memory for a kernel; what is not set does not matter. Where an input lies in a larger
+/// tensor, there are gaps between its rows.
 struct OperandRequirement {
   std::optional<Layout> layout;
   std::optional<DType> dtype;
+  std::int64_t multiple = 0;  ///< with gaps, what offset and strides are multiples of, but the innermost, which is 1;
+                              ///< where it is 0, an input with a layout has no gaps, and any other has what it has
 };
 
 /// What a family wants for one node. Inputs that lie otherwise are copied first.
 struct LayoutChoice {
   std::vector<OperandRequirement> inputs;  ///< may be shorter than the node's inputs
   std::vector<Layout> outputs;             ///< one an output
+  bool dense_outputs = false;              ///< kernels write outputs without gaps, from the start of their storage on
+  /// Inputs whose elements are read by nobody but the invocation that writes the element at the same index of output
+  /// 0, and before it does: the output may take their memory.
+  std::vector<std::size_t> replaceable = {};
 };
 
 /// The layouts that the inputs of a node have now; row-major for constants, whose layout a kernel chooses freely.
@@ -45,17 +52,19 @@ const Family& family_of(const Operator& op);
 LayoutChoice follow_inputs(const LayoutQuery& query);
 /// Inputs as they come, outputs row-major.
 LayoutChoice row_major_outputs(const LayoutQuery& query);
-/// Everything row-major.
+/// Everything row-major, and outputs without gaps.
 LayoutChoice require_row_major(const LayoutQuery& query);
 
 // The parts of the table, one file each.
 void emit_pointwise(const Node& node, Emission& emission);
+LayoutChoice choose_pointwise_layouts(const LayoutQuery& query);
 void emit_movement(const Node& node, Emission& emission);
 LayoutChoice choose_movement_layouts(const LayoutQuery& query);
 void emit_contraction(const Node& node, Emission& emission);
 LayoutChoice choose_contraction_layouts(const LayoutQuery& query);
 void emit_gather(const Node& node, Emission& emission);
 void emit_scatter(const Node& node, Emission& emission);
+LayoutChoice choose_scatter_layouts(const LayoutQuery& query);
 void emit_normalization(const Node& node, Emission& emission);
 void emit_window(const Node& node, Emission& emission);
 void emit_sampling(const Node& node, Emission& emission);

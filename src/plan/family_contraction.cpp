@@ -7,17 +7,18 @@
 namespace lapilli {
 namespace {
 
+constexpr std::int64_t vector_elements = 8;  // the most that a kernel loads or stores at once
+
 bool always(const ContractionTraits&, const DeviceTraits&, const PlanOptions&) { return true; }
 
 // Convolutions like their channels innermost; with few of them that is not worth a copy.
 OperandRequirement channels_last_if_vectors(const ContractionTraits& traits, std::size_t operand, std::size_t rank,
                                             const PlanOptions& options) {
-  if (operand == 1) {
-    return {traits.convolution ? std::optional(Layout::row_major(rank)) : std::nullopt, std::nullopt};
-  }
+  if (operand == 1 && traits.convolution) return {Layout::row_major(rank), std::nullopt};
   const bool vectors = traits.channels && *traits.channels * traits.group % 4 == 0;
-  if (!traits.convolution || !options.channels_last || !vectors) return {};
-  return {Layout::channels_last(rank), std::nullopt};
+  if (!traits.convolution) return {std::nullopt, std::nullopt, 4};
+  if (!options.channels_last || !vectors) return {};
+  return {Layout::channels_last(rank), std::nullopt, 4};
 }
 
 // Ordered by preference.
@@ -90,7 +91,10 @@ LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
   const Shape& shape = query.graph.fact(query.node.outputs[0]).shape;
   for (std::size_t operand = 2; operand < query.node.inputs.size(); ++operand) {
     OperandRequirement& requirement = choice.inputs.emplace_back();
-    if (query.graph.fact(query.node.inputs[operand]).shape == shape) requirement.layout = choice.outputs[0];
+    if (query.graph.fact(query.node.inputs[operand]).shape != shape) continue;
+    requirement.layout = choice.outputs[0];
+    requirement.multiple = vector_elements;
+    choice.replaceable.push_back(operand);
   }
   return choice;
 }

@@ -3,13 +3,12 @@
 
 #include "ops/gather.h"
 #include "ops/scatter.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 
 namespace lapilli {
 namespace {
-
-constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
 
 NestOperand operand_along(const Placement& placement, std::span<const int> axes) {
   NestOperand operand{placement.storage, placement.dtype, placement.offset, {}};
@@ -114,46 +113,29 @@ void emit_gather(const Node& node, Emission& emission) {
   const GatherMap map = op.map(std::span(facts).first(2));
   const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
   LoopNest nest = gather_nest(op, map, node, emission);
-  const Dim count = element_count(nest.sizes);
-  simplify_loops(nest, emission.assumptions().sizes());
-
   const bool moves = op.epilogue().empty() && data.dtype == nest.output.dtype;
   if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(data.dtype);
-  const auto bound = std::span(nest.inputs), operands = bound.subspan(1, nest.inputs.size() - 2);
-  std::vector<DType> chain_inputs{moves ? nest.inputs[0].dtype : facts[0].dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
-  const std::uint32_t invocations = choose_invocations(emission.traits());
-
-  SymbolicDispatch dispatch;
-  dispatch.kernel = "gather";
-  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
-  dispatch.specialization = {invocations,
-                             static_cast<std::uint32_t>(nest.sizes.size()),
+  const DType held = moves ? nest.inputs[0].dtype : facts[0].dtype;
+  ElementDispatch dispatch("gather", std::move(nest), op, node, held, choose_invocations(emission.traits()),
+                           emission);
+  const std::array constants{dispatch.invocations(),
+                             dispatch.loops(),
                              static_cast<std::uint32_t>(map.chosen.size()),
-                             static_cast<std::uint32_t>(nest.inputs[0].dtype),
-                             static_cast<std::uint32_t>(nest.output.dtype),
+                             static_cast<std::uint32_t>(dispatch.source().dtype),
+                             static_cast<std::uint32_t>(dispatch.nest().output.dtype),
                              static_cast<std::uint32_t>(indices.dtype),
-                             static_cast<std::uint32_t>(operands.size()),
-                             packed_dtypes(operands)};
-  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({nest.output.storage, Access::write});
-  for (const NestOperand& input : bound.first(bound.size() - 1)) {
-    dispatch.bindings.push_back({input.storage, Access::read});
-  }
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
-  dispatch.bindings.push_back({indices.storage, Access::read});
+                             dispatch.operand_count(),
+                             dispatch.operand_dtypes()};
+  dispatch.bind(indices.storage);
+  write_places(map, facts[0].shape, data, indices, dispatch.parameters_after());
+  dispatch.emit(constants);
+}
 
-  ParameterWriter parameters;
-  parameters.value(count);
-  write_operand(nest.output, parameters);
-  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
-  write_places(map, facts[0].shape, data, indices, parameters);
-  write_divisors(nest.sizes, parameters);
-  dispatch.parameters = parameters.take();
-  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
-  emission.add_dispatch(std::move(dispatch));
+// Claims lie as the output does.
+LayoutChoice choose_scatter_layouts(const LayoutQuery& query) {
+  LayoutChoice choice = follow_inputs(query);
+  choice.dense_outputs = true;
+  return choice;
 }
 
 void emit_scatter(const Node& node, Emission& emission) {

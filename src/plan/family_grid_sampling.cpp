@@ -1,13 +1,12 @@
 #include <algorithm>
 
 #include "ops/grid_sampling.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 
 namespace lapilli {
 namespace {
-
-constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
 
 // Output, source, epilogue, grid, and the bases of coordinates in elements.
 LoopNest grid_nest(const GridSampling& op, const Node& node, Emission& emission) {
@@ -53,52 +52,27 @@ std::uint32_t tap_constant(SamplingKernel kernel) {
 void emit_grid_sampling(const Node& node, Emission& emission) {
   const auto& op = static_cast<const GridSampling&>(*node.op);
   const GridAttributes& attributes = op.grid();
-  LoopNest nest = grid_nest(op, node, emission);
-  const Dim count = element_count(nest.sizes);
-  simplify_loops(nest, emission.assumptions().sizes());
-
   const Fact& data = emission.graph().fact(node.inputs[0]);
-  const std::size_t operand_count = node.inputs.size() - op.own_input_count();
-  const auto bound = std::span(nest.inputs).first(2 + operand_count), operands = bound.subspan(1, operand_count);
-  std::vector<DType> chain_inputs{data.dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
   const DeviceTraits& traits = emission.traits();
   const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(128, traits.max_group_invocations);
-
-  SymbolicDispatch dispatch;
-  dispatch.kernel = "grid_sampling";
-  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
-  dispatch.specialization = {invocations,
-                             static_cast<std::uint32_t>(nest.sizes.size()),
+  ElementDispatch dispatch("grid_sampling", grid_nest(op, node, emission), op, node, data.dtype, invocations,
+                           emission);
+  const NestOperand& grid = dispatch.other(0);
+  const std::array constants{invocations,
+                             dispatch.loops(),
                              static_cast<std::uint32_t>(data.rank() - 2),
                              tap_constant(attributes.kernel),
                              static_cast<std::uint32_t>(attributes.padding),
                              attributes.align_corners ? 1U : 0U,
                              attributes.in_elements ? 1U : 0U,
-                             static_cast<std::uint32_t>(bound.front().dtype),
-                             static_cast<std::uint32_t>(nest.output.dtype),
-                             static_cast<std::uint32_t>(bound.back().dtype),
-                             static_cast<std::uint32_t>(operand_count),
-                             packed_dtypes(operands)};
-  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({nest.output.storage, Access::write});
-  for (const NestOperand& input : bound.first(1 + operand_count)) {
-    dispatch.bindings.push_back({input.storage, Access::read});
-  }
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
-  dispatch.bindings.push_back({bound.back().storage, Access::read});
-
-  ParameterWriter parameters;
-  parameters.value(count);
-  write_operand(nest.output, parameters);
-  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
-  write_axes(op, node, emission, parameters);
-  write_divisors(nest.sizes, parameters);
-  dispatch.parameters = parameters.take();
-  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
-  emission.add_dispatch(std::move(dispatch));
+                             static_cast<std::uint32_t>(dispatch.source().dtype),
+                             static_cast<std::uint32_t>(dispatch.nest().output.dtype),
+                             static_cast<std::uint32_t>(grid.dtype),
+                             dispatch.operand_count(),
+                             dispatch.operand_dtypes()};
+  dispatch.bind(grid.storage);
+  write_axes(op, node, emission, dispatch.parameters_after());
+  dispatch.emit(constants);
 }
 
 // The output lies as the data do where it has their rank.

@@ -1,14 +1,13 @@
 #include <array>
 
 #include "ops/normalization.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 #include "plan/windows.h"
 
 namespace lapilli {
 namespace {
-
-constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
 
 // Cuts the loop along axis 1 in two: groups, and the channels of each.
 void cut_channels(LoopNest& nest, std::int64_t groups) {
@@ -68,9 +67,7 @@ void emit_rows(const Node& node, const RowNest& rows, Emission& emission) {
   const NormalizationAttributes& attributes = op.normalization();
   const std::size_t operand_count = node.inputs.size() - op.own_input_count();
   const auto bound = std::span(rows.outer.inputs).first(1 + operand_count), operands = bound.subspan(1);
-  std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
+  const EncodedChain chain = encode_epilogue(op.epilogue(), emission.graph().fact(node.inputs[0]).dtype, operands);
   const DType output = rows.outer.output.dtype;
   const DType statistics = attributes.statistics ? rows.outer.inputs.back().dtype : DType::float32;
 
@@ -91,15 +88,13 @@ void emit_rows(const Node& node, const RowNest& rows, Emission& emission) {
                              static_cast<std::uint32_t>(operand_count),
                              packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back(access_of(rows.outer.output, Access::write));
-  for (const NestOperand& input : bound) dispatch.bindings.push_back(access_of(input, Access::read));
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+  dispatch.bindings = epilogue_bindings(rows.outer, operand_count);
   if (attributes.statistics) {
     for (const NestOperand& statistic : std::span(rows.outer.inputs).last(2)) {
       dispatch.bindings.push_back(access_of(statistic, Access::write));
     }
   } else {
-    dispatch.bindings.resize(4 + most_operands, dispatch.bindings.back());
+    dispatch.bindings.resize(dispatch.bindings.size() + 2, dispatch.bindings.back());
   }
   dispatch.parameters = row_parameters(rows, attributes.epsilon, chain);
   dispatch.groups = schedule.groups(rows.rows());

@@ -28,6 +28,23 @@ std::vector<std::uint32_t> emit_broadcast(const Placement& source, const Placeme
   return emit_loop_nest(std::move(nest), emission);
 }
 
+// Inputs that were computed in their place are not copied.
+void emit_concat(const Concat& op, const Node& node, Emission& emission) {
+  const Graph& graph = emission.graph();
+  const auto axis = static_cast<std::size_t>(op.axis());
+  const Shape& whole = graph.fact(node.outputs[0]).shape;
+  Dim start = 0;
+  for (const ValueId input : node.inputs) {
+    const Shape& shape = graph.fact(input).shape;
+    const Placement source = emission.placement(input), output = emission.placement(node.outputs[0]);
+    const Placement target = emission.part_of(output, whole, axis, start, shape[axis]);
+    const bool in_place = emission.whole_of(source.storage) == emission.whole_of(target.storage) &&
+                          source.offset == target.offset && same_strides(shape, source.strides, target.strides);
+    if (!in_place) emit_copy(source, target, shape, emission);
+    start = start + shape[axis];
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> emit_fill(const Placement& target, std::span<const Dim> shape, const Tensor& fill,
@@ -60,6 +77,12 @@ void emit_pointwise(const Node& node, Emission& emission) {
   emit_loop_nest(std::move(nest), emission);
 }
 
+LayoutChoice choose_pointwise_layouts(const LayoutQuery& query) {
+  LayoutChoice choice = follow_inputs(query);
+  for (std::size_t i = 0; i < query.node.inputs.size(); ++i) choice.replaceable.push_back(i);
+  return choice;
+}
+
 void emit_copy(const Placement& source, const Placement& target, std::span<const Dim> shape, Emission& emission) {
   LoopNest nest;
   nest.sizes.assign(shape.begin(), shape.end());
@@ -77,6 +100,7 @@ LayoutChoice choose_movement_layouts(const LayoutQuery& query) {
 }
 
 void emit_movement(const Node& node, Emission& emission) {
+  if (const auto* concat = operator_as<Concat>(node)) return emit_concat(*concat, node, emission);
   const auto& op = static_cast<const Movement&>(*node.op);
   const Graph& graph = emission.graph();
   const std::vector<Fact> facts = graph.input_facts(node);

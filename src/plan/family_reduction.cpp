@@ -1,15 +1,13 @@
 #include <array>
 
 #include "ops/reduction.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 #include "plan/windows.h"
 
 namespace lapilli {
 namespace {
-
-// Operands of the epilogue beside the result, as src/kernels/include/source.glsl has them.
-constexpr std::size_t most_operands = 3;
 
 struct ReductionCall {
   ReductionFunction function = ReductionFunction::sum;
@@ -28,9 +26,7 @@ struct Parts {
 void emit_rows(const ReductionCall& call, const RowSchedule& schedule, const Parts& parts, Emission& emission) {
   const LoopNest &outer = call.nest.outer, &inner = call.nest.inner;
   const auto operands = std::span(outer.inputs).subspan(1);
-  std::vector<DType> chain_inputs{call.result};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(call.epilogue, chain_inputs, epilogue_limits.steps);
+  const EncodedChain chain = encode_epilogue(call.epilogue, call.result, operands);
 
   SymbolicDispatch dispatch;
   dispatch.kernel = "reduction";
@@ -47,9 +43,7 @@ void emit_rows(const ReductionCall& call, const RowSchedule& schedule, const Par
                              static_cast<std::uint32_t>(operands.size()),
                              packed_dtypes(operands)};
   dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back(access_of(outer.output, Access::write));
-  for (const NestOperand& input : outer.inputs) dispatch.bindings.push_back(access_of(input, Access::read));
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+  dispatch.bindings = epilogue_bindings(outer, operands.size());
 
   ParameterWriter parameters;
   const Dim rows = call.nest.rows() * parts.count;

@@ -2,13 +2,12 @@
 #include <bit>
 
 #include "ops/sampling.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 
 namespace lapilli {
 namespace {
-
-constexpr std::size_t most_operands = 3;  // of the epilogue, beside the result (src/kernels/include/source.glsl)
 
 // Words of a table's row: the first element, then the weights.
 Dim row_words(const Sampling& op, const SamplingAxis& axis) {
@@ -130,44 +129,21 @@ std::uint32_t tap_constant(const SamplingAttributes& sampling) {
 void emit_sampling(const Node& node, Emission& emission) {
   const auto& op = static_cast<const Sampling&>(*node.op);
   const StorageId table = place_table(op, node, emission);
-  LoopNest nest = sampling_nest(op, node, emission);
-  const Dim count = element_count(nest.sizes);
-  simplify_loops(nest, emission.assumptions().sizes());
-
-  const std::size_t operand_count = node.inputs.size() - op.own_input_count();
-  const auto bound = std::span(nest.inputs).first(1 + operand_count), operands = bound.subspan(1);
-  std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
-  const std::uint32_t invocations = choose_invocations(emission.traits());
-
-  SymbolicDispatch dispatch;
-  dispatch.kernel = "sampling";
-  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
-  dispatch.specialization = {invocations,
-                             static_cast<std::uint32_t>(nest.sizes.size()),
+  ElementDispatch dispatch("sampling", sampling_nest(op, node, emission), op, node,
+                           emission.graph().fact(node.inputs[0]).dtype, choose_invocations(emission.traits()),
+                           emission);
+  const std::array constants{dispatch.invocations(),
+                             dispatch.loops(),
                              static_cast<std::uint32_t>(op.sampling().axes.size()),
                              tap_constant(op.sampling()),
-                             static_cast<std::uint32_t>(nest.inputs[0].dtype),
-                             static_cast<std::uint32_t>(nest.output.dtype),
-                             static_cast<std::uint32_t>(operand_count),
-                             packed_dtypes(operands)};
-  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back({nest.output.storage, Access::write});
-  for (const NestOperand& input : bound) dispatch.bindings.push_back({input.storage, Access::read});
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
-  dispatch.bindings.push_back({table, Access::read});
-
-  ParameterWriter parameters;
-  parameters.value(count).real(op.sampling().extrapolation);
-  write_operand(nest.output, parameters);
-  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
-  write_axes(op, node, emission, parameters);
-  write_divisors(nest.sizes, parameters);
-  dispatch.parameters = parameters.take();
-  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
-  emission.add_dispatch(std::move(dispatch));
+                             static_cast<std::uint32_t>(dispatch.source().dtype),
+                             static_cast<std::uint32_t>(dispatch.nest().output.dtype),
+                             dispatch.operand_count(),
+                             dispatch.operand_dtypes()};
+  dispatch.bind(table);
+  dispatch.parameters_before().real(op.sampling().extrapolation);
+  write_axes(op, node, emission, dispatch.parameters_after());
+  dispatch.emit(constants);
 }
 
 LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "ops/window.h"
+#include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
 #include "plan/windows.h"
@@ -10,7 +11,6 @@
 namespace lapilli {
 namespace {
 
-constexpr std::size_t most_operands = 3;     // of the epilogue, beside the result (src/kernels/include/source.glsl)
 constexpr std::size_t most_window_axes = 4;  // src/kernels/window.comp
 
 // An operand that only finds a number: no memory belongs to it.
@@ -85,55 +85,33 @@ std::int64_t beyond_first(const Window& op, const Node& node, Emission& emission
 void emit_part(const LoopNest& nest, const Node& node, Emission& emission) {
   const auto& op = static_cast<const Window&>(*node.op);
   const WindowAttributes& window = op.window();
-  const Dim count = element_count(nest.sizes);
-
-  const std::size_t operand_count = node.inputs.size() - op.own_input_count();
-  const auto bound = std::span(nest.inputs).first(1 + operand_count), operands = bound.subspan(1);
-  std::vector<DType> chain_inputs{emission.graph().fact(node.inputs[0]).dtype};
-  for (const NestOperand& operand : operands) chain_inputs.push_back(operand.dtype);
-  const EncodedChain chain = encode_chain(op.epilogue(), chain_inputs, epilogue_limits.steps);
-
   const DeviceTraits& traits = emission.traits();
   const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(128, traits.max_group_invocations);
-  SymbolicDispatch dispatch;
-  dispatch.kernel = "window";
-  dispatch.capabilities = level_of_all(bound, std::max(chain.level, level_of(nest.output.dtype)));
-  if (window.indices) dispatch.capabilities = std::max(dispatch.capabilities, KernelLevel::int64);
-  dispatch.specialization = {
-      invocations, static_cast<std::uint32_t>(window.function), static_cast<std::uint32_t>(window.preparation),
-      static_cast<std::uint32_t>(nest.sizes.size()), static_cast<std::uint32_t>(window.axes.size())};
+  ElementDispatch dispatch("window", nest, op, node, emission.graph().fact(node.inputs[0]).dtype, invocations, emission);
+  std::vector<std::uint32_t> constants{invocations, static_cast<std::uint32_t>(window.function),
+                                       static_cast<std::uint32_t>(window.preparation), dispatch.loops(),
+                                       static_cast<std::uint32_t>(window.axes.size())};
   for (std::size_t i = 0; i < most_window_axes; ++i) {
-    dispatch.specialization.push_back(i < window.axes.size() ? static_cast<std::uint32_t>(window.axes[i].size) : 1);
+    constants.push_back(i < window.axes.size() ? static_cast<std::uint32_t>(window.axes[i].size) : 1);
   }
   const std::array rest{window.count_padding ? 1U : 0U,
                         window.indices ? 1U : 0U,
-                        static_cast<std::uint32_t>(nest.inputs[0].dtype),
-                        static_cast<std::uint32_t>(nest.output.dtype),
-                        static_cast<std::uint32_t>(operand_count),
-                        packed_dtypes(operands)};
-  dispatch.specialization.insert(dispatch.specialization.end(), rest.begin(), rest.end());
-  dispatch.specialization.insert(dispatch.specialization.end(), chain.constants.begin(), chain.constants.end());
-  dispatch.bindings.push_back(access_of(nest.output, Access::write));
-  for (const NestOperand& input : bound) dispatch.bindings.push_back(access_of(input, Access::read));
-  dispatch.bindings.resize(2 + most_operands, dispatch.bindings.back());
+                        static_cast<std::uint32_t>(dispatch.source().dtype),
+                        static_cast<std::uint32_t>(dispatch.nest().output.dtype),
+                        dispatch.operand_count(),
+                        dispatch.operand_dtypes()};
+  for (const std::uint32_t constant : rest) constants.push_back(constant);
   if (window.indices) {
-    dispatch.bindings.push_back({emission.placement(node.outputs[1]).storage, Access::write});
+    dispatch.bind(emission.placement(node.outputs[1]).storage, Access::write);
   } else {
-    dispatch.bindings.push_back(dispatch.bindings.back());
+    dispatch.bind_nothing();
   }
-
-  ParameterWriter parameters;
-  parameters.value(count).real(static_cast<float>(window.exponent));
-  write_operand(nest.output, parameters);
-  for (const NestOperand& input : nest.inputs) write_operand(input, parameters);
-  write_axes(op, node, emission, parameters);
-  write_divisors(nest.sizes, parameters);
-  dispatch.parameters = parameters.take();
-  dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
-  dispatch.groups = Dim::ceil_divide(count, std::int64_t{invocations});
-  dispatch.work = count;
-  for (const WindowAxis& axis : window.axes) dispatch.work = dispatch.work * Dim(axis.size);
-  emission.add_dispatch(std::move(dispatch));
+  dispatch.parameters_before().real(static_cast<float>(window.exponent));
+  write_axes(op, node, emission, dispatch.parameters_after());
+  std::int64_t taps = 1;
+  for (const WindowAxis& axis : window.axes) taps = checked_multiply(taps, axis.size);
+  dispatch.set_work_of_element(taps);
+  dispatch.emit(constants);
 }
 
 }  // namespace

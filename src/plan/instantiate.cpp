@@ -77,7 +77,7 @@ class Instantiation {
     for (const std::uint32_t i : order_) {
       const SymbolicDispatch& dispatch = structure_.dispatches[i];
       for (const StorageAccess& access : dispatch.bindings) {
-        MemoryUse& use = uses[index_of(access.storage)];
+        MemoryUse& use = uses[memory_of(access.storage)];
         use.first = std::min(use.first, dispatch.level);
         use.last = std::max(use.last, dispatch.level);
       }
@@ -93,6 +93,7 @@ class Instantiation {
       const auto size =
           align_up(std::max<std::uint64_t>(4, static_cast<std::uint64_t>(storage.size.evaluate(sizes_))), word_bytes);
       storage_sizes_.push_back(size);
+      if (storage.part) continue;
       if (storage.kind != SegmentKind::arena) {
         add_segment(i, size);
       } else if (uses[i].first != none) {
@@ -115,6 +116,11 @@ class Instantiation {
              byte_text(traits_.max_allocation));
       }
     }
+  }
+
+  [[nodiscard]] std::size_t memory_of(StorageId storage) const {
+    const auto& part = structure_.storages[index_of(storage)].part;
+    return index_of(part ? part->whole : storage);
   }
 
   void add_segment(std::size_t storage, std::uint64_t size) {
@@ -143,10 +149,16 @@ class Instantiation {
     for (std::size_t i = 0; i < storages.size(); ++i) {
       segments_[storages[i]] = first + static_cast<std::uint32_t>(plan.offsets[i] / largest);
       offsets_[storages[i]] = plan.offsets[i] % largest;
+      report_.blocks.push_back(
+          {structure_.storages[storages[i]].name, plan.offsets[i], uses[i].size, uses[i].first, uses[i].last});
     }
     report_.arena_bytes = plan.size;
     report_.lower_bound_bytes = memory_lower_bound(uses, alignment);
     report_.unshared_bytes = memory_unshared(uses, alignment);
+    for (const std::size_t storage : storages) {
+      const auto shared = static_cast<std::uint64_t>(structure_.storages[storage].shared.evaluate(sizes_));
+      report_.unshared_bytes = checked_add(report_.unshared_bytes, shared);
+    }
   }
 
   // The arena is one allocation where the device has them that large.
@@ -228,7 +240,7 @@ class Instantiation {
   }
 
   [[nodiscard]] Binding storage_binding(const StorageAccess& access) const {
-    const std::size_t storage = index_of(access.storage);
+    const std::size_t storage = memory_of(access.storage);
     const std::uint64_t begin = access.window ? static_cast<std::uint64_t>(access.window->begin) : 0;
     const std::uint64_t size =
         access.window ? static_cast<std::uint64_t>(access.window->bytes) : storage_sizes_[storage];
@@ -236,7 +248,16 @@ class Instantiation {
       fail(ErrorCode::limit_exceeded, "a tensor of {} bytes is bound, but the device allows {} at once", size,
            traits_.max_storage_range);
     }
-    return {segments_[storage], offsets_[storage] + begin, size, access.access};
+    // Of a window all bytes count.
+    const Stripes touched = access.window ? Stripes{} : stripes(access.storage);
+    return {segments_[storage], offsets_[storage] + begin, size, access.access, touched};
+  }
+
+  [[nodiscard]] Stripes stripes(StorageId storage) const {
+    const auto& part = structure_.storages[index_of(storage)].part;
+    if (!part) return {};
+    const auto number = [&](const Dim& dim) { return static_cast<std::uint64_t>(dim.evaluate(sizes_)); };
+    return {number(part->begin), number(part->run), number(part->pitch)};
   }
 
   std::uint32_t pipeline(const SymbolicDispatch& symbolic, bool pushed) {

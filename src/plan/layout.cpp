@@ -40,4 +40,30 @@ bool same_strides(std::span<const Dim> shape, std::span<const Dim> left, std::sp
   return true;
 }
 
+bool same_order(std::span<const Dim> shape, const Layout& left, const Layout& right) {
+  const auto axes = [&](const Layout& layout) {
+    std::vector<int> order;
+    for (const int axis : layout.order()) {
+      if (shape[static_cast<std::size_t>(axis)] != Dim(1)) order.push_back(axis);
+    }
+    return order;
+  };
+  return axes(left) == axes(right);
+}
+
+bool has_aligned_rows(std::span<const Dim> shape, std::span<const Dim> strides, const Layout& layout,
+                      std::int64_t multiple, Assumptions& assumptions) {
+  bool innermost = true;
+  for (std::size_t i = layout.rank(); i-- > 0;) {
+    const auto axis = static_cast<std::size_t>(layout.order()[i]);
+    if (shape[axis] == Dim(1)) continue;
+    const Dim& stride = strides[axis];
+    const bool fits =
+        innermost ? stride == Dim(1) : assumptions.equal(Dim::floor_divide(stride, multiple) * multiple, stride);
+    if (!fits) return false;
+    innermost = false;
+  }
+  return true;
+}
+
 }  // namespace lapilli

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "ir/assumptions.h"
 #include "ir/dim.h"
 
 namespace lapilli {
@@ -31,5 +32,13 @@ bool is_row_major(std::span<const Dim> shape, std::span<const Dim> strides);
 
 /// Whether two sets of strides address a shape's elements alike; strides of axes of size 1 do not matter.
 bool same_strides(std::span<const Dim> shape, std::span<const Dim> left, std::span<const Dim> right);
+
+/// Whether two layouts have the axes of a shape in one order; those of size 1 do not matter.
+bool same_order(std::span<const Dim> shape, const Layout& left, const Layout& right);
+
+/// Whether neighbours along the innermost axis of more than one element lie side by side, and the strides of all
+/// other such axes are multiples of a number.
+bool has_aligned_rows(std::span<const Dim> shape, std::span<const Dim> strides, const Layout& layout,
+                      std::int64_t multiple, Assumptions& assumptions);
 
 }  // namespace lapilli

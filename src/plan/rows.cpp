@@ -85,18 +85,6 @@ RowSchedule choose_row_schedule(const RowNest& nest, bool may_cut, Emission& emi
   return schedule;
 }
 
-std::vector<NestOperand> epilogue_operands(const FusedOperator& op, const Node& node, Emission& emission) {
-  const Graph& graph = emission.graph();
-  const Shape& shape = graph.fact(node.outputs[0]).shape;
-  std::vector<NestOperand> operands;
-  for (std::size_t i = op.own_input_count(); i < node.inputs.size(); ++i) {
-    const ValueId input = node.inputs[i];
-    operands.push_back(
-        broadcast_operand(emission.placement(input), graph.fact(input).shape, shape, emission.assumptions()));
-  }
-  return operands;
-}
-
 NestOperand placed_operand(const Placement& placement) {
   return {placement.storage, placement.dtype, placement.offset, placement.strides};
 }

@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "ops/fused.h"
 #include "plan/emission.h"
 #include "plan/loop_nest.h"
 
@@ -35,9 +34,6 @@ RowSchedule choose_row_schedule(const RowNest& nest, bool may_cut, Emission& emi
 
 /// Simplifies both nests. The inner one goes along the source's strides.
 void simplify_rows(RowNest& nest, const SymbolValues& sizes);
-
-/// The operands of a node's epilogue, as kernels load them at each element of the result.
-std::vector<NestOperand> epilogue_operands(const FusedOperator& op, const Node& node, Emission& emission);
 
 /// A placement under its own shape.
 NestOperand placed_operand(const Placement& placement);

@@ -45,7 +45,14 @@ std::vector<std::string> collect_symbols(const Structure& structure) {
     guard.left.collect_symbols(symbols);
     guard.right.collect_symbols(symbols);
   }
-  for (const Storage& storage : structure.storages) storage.size.collect_symbols(symbols);
+  for (const Storage& storage : structure.storages) {
+    storage.size.collect_symbols(symbols);
+    storage.shared.collect_symbols(symbols);
+    if (!storage.part) continue;
+    for (const Dim* dim : {&storage.part->begin, &storage.part->run, &storage.part->pitch}) {
+      dim->collect_symbols(symbols);
+    }
+  }
   for (const SymbolicDispatch& dispatch : structure.dispatches) {
     dispatch.groups.collect_symbols(symbols);
     dispatch.work.collect_symbols(symbols);

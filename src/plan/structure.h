@@ -15,11 +15,22 @@ namespace lapilli {
 enum class StorageId : std::uint32_t {};
 constexpr std::size_t index_of(StorageId id) { return static_cast<std::size_t>(id); }
 
-/// A piece of device memory before its size and place are numbers.
+/// The bytes of a storage that a part of it owns: `run` of every `pitch`, from `begin` on. The storage is a whole
+/// number of pitches.
+struct StoragePart {
+  StorageId whole{};
+  Dim begin, run, pitch;
+};
+
+/// A piece of device memory before its size and place are numbers. A part has no memory of its own: kernels bind the
+/// whole, and only order and hazards tell parts of one storage apart.
 struct Storage {
   SegmentKind kind = SegmentKind::arena;
-  Dim size;                          ///< bytes
-  std::optional<Constant> constant;  ///< of kind constant; its segment number is not set yet
+  Dim size;                                        ///< bytes
+  std::optional<Constant> constant;                ///< of kind constant; its segment number is not set yet
+  std::optional<StoragePart> part = std::nullopt;  ///< then kind and size are those of the whole
+  std::string name = {};                           ///< of a value that lies there, for reports
+  Dim shared = 0;  ///< bytes that its further values would take in buffers of their own, for reports
 };
 
 /// Where the elements of a value lie and as what.

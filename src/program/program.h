@@ -54,12 +54,19 @@ struct PipelineSpec {
 
 enum class Access : std::uint8_t { read, write, read_write };
 
+/// Some bytes of a range: `run` of every `pitch`, from `begin` on. A run of 0 stands for all bytes.
+struct Stripes {
+  std::uint64_t begin = 0, run = 0, pitch = 0;
+  friend bool operator==(const Stripes&, const Stripes&) = default;
+};
+
 /// One storage or uniform buffer of a dispatch. Its index in Dispatch::bindings is the binding number.
 struct Binding {
   std::uint32_t segment = 0;
   std::uint64_t offset = 0;  ///< bytes, a multiple of DeviceTraits::storage_alignment
   std::uint64_t size = 0;    ///< bytes, at least 4
   Access access = Access::read;
+  Stripes touched{};  ///< what the dispatch reads or writes of it: begin + run <= pitch, and size is a multiple of it
 };
 
 struct Dispatch {

@@ -1,17 +1,45 @@
 #include "program/verify.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/failure.h"
 
 namespace lapilli {
 namespace {
 
+// Runs of `run` bytes, one each `pitch`, from `begin` on; the last one ends at `end`.
 struct Touch {
   std::size_t step;
-  std::uint64_t begin, end;
+  std::uint64_t begin, end, run, pitch;
   bool write;
 };
+
+Touch touch_of(std::size_t step, const Binding& binding) {
+  const bool write = binding.access != Access::read;
+  const std::uint64_t first = binding.offset, whole = binding.size;
+  const Stripes& stripes = binding.touched;
+  if (stripes.run == 0) return {step, first, first + whole, whole, whole, write};
+  const std::uint64_t begin = first + stripes.begin, last = (whole / stripes.pitch - 1) * stripes.pitch;
+  return {step, begin, begin + last + stripes.run, stripes.run, stripes.pitch, write};
+}
+
+// The first bytes that two touches share, run by run of the one with fewer of them.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> shared_bytes(const Touch& left, const Touch& right) {
+  const bool fewer = (left.end - left.begin) / left.pitch <= (right.end - right.begin) / right.pitch;
+  const Touch &few = fewer ? left : right, &many = fewer ? right : left;
+  if (left.begin >= right.end || right.begin >= left.end) return std::nullopt;
+  for (std::uint64_t begin = few.begin; begin < few.end; begin += few.pitch) {
+    const std::uint64_t end = begin + few.run;
+    // The first run of the other that ends after this one begins.
+    const std::uint64_t skipped =
+        begin < many.begin + many.run ? 0 : (begin - many.begin - many.run) / many.pitch + 1;
+    const std::uint64_t other = many.begin + skipped * many.pitch;
+    if (other < many.end && other < end) return std::pair(std::max(begin, other), std::min(end, other + many.run));
+  }
+  return std::nullopt;
+}
 
 void verify_binding(const Program& program, const DeviceTraits& traits, const Binding& binding) {
   if (binding.segment >= program.segments.size()) {
@@ -22,6 +50,12 @@ void verify_binding(const Program& program, const DeviceTraits& traits, const Bi
   if (binding.size == 0 || binding.size > segment.size || binding.offset > segment.size - binding.size) {
     fail(ErrorCode::internal, "bytes {} to {} of segment {}, which has {}, are bound", binding.offset,
          binding.offset + binding.size, binding.segment, segment.size);
+  }
+  const Stripes& touched = binding.touched;
+  if (touched.run != 0 &&
+      (touched.pitch > binding.size || touched.run > touched.pitch || touched.begin > touched.pitch - touched.run)) {
+    fail(ErrorCode::internal, "bytes {} to {} of every {} of a binding of {}", touched.begin,
+         touched.begin + touched.run, touched.pitch, binding.size);
   }
   const std::uint64_t alignment = uniform ? traits.uniform_alignment : traits.storage_alignment;
   if (binding.offset % alignment != 0) {
@@ -69,19 +103,15 @@ std::vector<Hazard> find_hazards(const Program& program) {
       continue;
     }
     for (const Binding& binding : dispatch->bindings) {
-      const Touch now{step, binding.offset, binding.offset + binding.size, binding.access != Access::read};
+      const Touch now = touch_of(step, binding);
       for (const Touch& before : touched[binding.segment]) {
-        const bool overlap = before.begin < now.end && now.begin < before.end;
-        if (before.step != step && overlap && (before.write || now.write)) {
-          hazards.push_back(
-              {before.step, step, binding.segment, std::max(before.begin, now.begin), std::min(before.end, now.end)});
+        if (before.step == step || !(before.write || now.write)) continue;
+        if (const auto shared = shared_bytes(before, now)) {
+          hazards.push_back({before.step, step, binding.segment, shared->first, shared->second});
         }
       }
     }
-    for (const Binding& binding : dispatch->bindings) {
-      touched[binding.segment].push_back(
-          {step, binding.offset, binding.offset + binding.size, binding.access != Access::read});
-    }
+    for (const Binding& binding : dispatch->bindings) touched[binding.segment].push_back(touch_of(step, binding));
   }
   return hazards;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "io/npz.h"
@@ -111,6 +112,19 @@ TEST(Program, PlanAsJson) {
   EXPECT_FALSE(document.contains("steps"));
   const auto steps = run_program({"plan", data_file("affine.onnx"), "--steps", "--json"}).json().at("steps");
   EXPECT_GE(steps.size(), document.at("dispatches").get<std::size_t>());
+}
+
+TEST(Program, PlanDrawsItsMemory) {
+  const std::string page = scratch_file("memory.html");
+  const ProgramResult result = run_program({"plan", data_file("affine.onnx"), "--html", page});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  std::ifstream file(page);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(text.starts_with("<!DOCTYPE html>") && contains(text, "</svg>") && contains(text, "affine.onnx"))
+      << text;
+  const ProgramResult refused = run_program({"plan", data_file("affine.onnx"), "--html", page + "/nowhere"});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_TRUE(contains(refused.errors, "memory.html/nowhere")) << refused.errors;
 }
 
 TEST(Program, SizesThatTheModelLacksAreNamed) {

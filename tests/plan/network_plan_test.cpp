@@ -60,7 +60,8 @@ TEST_P(NetworkPlan, needs_every_barrier) {
   }
   EXPECT_EQ(barriers, planned.report.barriers);
   EXPECT_GT(barriers, 20U);
-  EXPECT_LT(barriers, planned.report.levels);
+  // What a barrier stands before has a higher level than what it waits for.
+  EXPECT_EQ(barriers + 1, planned.report.levels);
 }
 
 TEST_P(NetworkPlan, shares_memory_and_is_deterministic) {
@@ -70,7 +71,7 @@ TEST_P(NetworkPlan, shares_memory_and_is_deterministic) {
   const InstantiatedProgram planned = instantiate(structure, sizes, traits);
   EXPECT_GE(planned.report.arena_bytes, planned.report.lower_bound_bytes);
   EXPECT_LT(planned.report.arena_bytes, planned.report.unshared_bytes / 4);
-  EXPECT_LE(planned.report.arena_bytes, planned.report.lower_bound_bytes * 5 / 4);
+  EXPECT_LE(planned.report.arena_bytes, planned.report.lower_bound_bytes * 21 / 20);
   const InstantiatedProgram again = instantiate(structure_of(GetParam(), traits, GetParam().batch), sizes, traits);
   ASSERT_EQ(again.program.steps.size(), planned.program.steps.size());
   EXPECT_EQ(again.program.pipelines, planned.program.pipelines);

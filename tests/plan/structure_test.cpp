@@ -10,6 +10,8 @@
 #include "program/verify.h"
 #include "run/executor.h"
 #include "support/node_runner.h"
+#include "vulkan/device_plan.h"
+#include "vulkan/recorded_snapshots.h"
 
 namespace lapilli::testing {
 namespace {
@@ -140,6 +142,39 @@ TEST(Structure, knows_which_sizes_matter) {
                                   assumptions)[0]);
   const Structure structure = build_structure(graph, assumptions, test_device().traits(), {});
   EXPECT_EQ(relevant_sizes(structure, {{"b", 4}, {"unused", 9}}), (SymbolValues{{"b", 4}}));
+}
+
+// A network without fixed sizes: two branches, joined, over images of any number and size.
+TEST(Structure, of_a_network_makes_no_new_pipeline_for_a_new_size) {
+  const Dim w = Dim::symbol("w");
+  Assumptions assumptions({{"b", 1}, {"h", 32}, {"w", 48}});
+  Graph graph;
+  const auto convolution = [&](ValueId input, std::int64_t from, std::int64_t to, std::int64_t kernel) {
+    ConvolutionAttributes attributes;
+    attributes.pads_begin = attributes.pads_end = {kernel / 2, kernel / 2};
+    const ValueId weights = graph.add_constant("", random_tensor(DType::float32, {to, from, kernel, kernel}));
+    return graph.add_node(std::make_shared<Convolution>(attributes), {input, weights}, {"convolution"}, {},
+                          assumptions)[0];
+  };
+  const ValueId x = convolution(graph.add_input("x", Fact::of(DType::float32, {b, 3, h, w})), 3, 8, 3);
+  const ValueId joined =
+      graph.add_node(std::make_shared<Concat>(1), {convolution(x, 8, 16, 1), convolution(x, 8, 8, 3)}, {"joined"}, {},
+                     assumptions)[0];
+  graph.add_output(convolution(joined, 24, 4, 1));
+  for (const char* device : {"nvidia_h200", "llvmpipe_mesa_26_1"}) {
+    const DeviceTraits traits = make_device_plan(recorded_snapshot(device), {}).traits;
+    Assumptions for_device = assumptions;
+    const Structure structure = build_structure(graph, for_device, traits, {});
+    const Program first = instantiate(structure, assumptions.sizes(), traits).program;
+    for (const SymbolValues& sizes :
+         {SymbolValues{{"b", 8}, {"h", 64}, {"w", 64}}, SymbolValues{{"b", 2}, {"h", 31}, {"w", 17}}}) {
+      ASSERT_TRUE(guards_hold(structure.guards, sizes)) << device;
+      const InstantiatedProgram other = instantiate(structure, sizes, traits);
+      verify(other.program, traits);
+      EXPECT_EQ(other.program.pipelines, first.pipelines) << device;
+      EXPECT_EQ(other.report.barriers + 1, other.report.levels) << device;
+    }
+  }
 }
 
 }  // namespace

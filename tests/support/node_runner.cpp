@@ -52,10 +52,35 @@ Tensor reordered(const Tensor& tensor, std::span<const std::int64_t> shape, cons
   return result;
 }
 
-// One node between ports that lie as the case says.
+// Elements in front of each row and behind it, where tensors lie in larger ones; pitches are multiples of it too.
+constexpr std::int64_t gap = 8;
+
+std::vector<std::int64_t> widened(std::vector<std::int64_t> shape) {
+  shape.back() = (shape.back() + 3 * gap - 1) / gap * gap;
+  return shape;
+}
+
+// Copies rows between a dense tensor and one whose rows have gaps, which hold what no kernel should read.
+Tensor with_gaps(const Tensor& tensor, const std::vector<std::int64_t>& shape, bool widen) {
+  Tensor result = Tensor::allocate(tensor.dtype(), widen ? widened(shape) : shape);
+  if (tensor.element_count() == 0 || result.element_count() == 0) return result;
+  const std::size_t width = bit_width(tensor.dtype()) / 8;
+  const std::size_t row = static_cast<std::size_t>(shape.back()) * width;
+  const std::size_t pitch = static_cast<std::size_t>(widened(shape).back()) * width;
+  const std::size_t rows = widen ? tensor.bytes().size() / row : result.bytes().size() / row;
+  if (widen) std::ranges::fill(result.mutable_bytes(), std::byte{0x7B});
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t dense = i * row, wide = i * pitch + gap * width;
+    std::memcpy(result.mutable_bytes().data() + (widen ? wide : dense),
+                tensor.bytes().data() + (widen ? dense : wide), row);
+  }
+  return result;
+}
+
+// One node between ports that lie as the case says, or with gaps between rows wherever the node's kernels take them.
 class NodeProgram {
  public:
-  explicit NodeProgram(const NodeCase& node_case) : case_(node_case) {
+  explicit NodeProgram(const NodeCase& node_case, bool gaps = false) : case_(node_case), gaps_(gaps) {
     options_.precision = case_.precision;
     build_graph();
     Emission emission(graph_, assumptions_, test_device().traits(), options_, structure_);
@@ -82,7 +107,9 @@ class NodeProgram {
     executor.run(inputs, outputs);
     for (std::size_t i = 0; i < results.size(); ++i) {
       const auto shape = *to_numbers(graph_.fact(graph_.node(node_).outputs[i]).shape);
-      results[i] = reordered(results[i], shape, output_layouts_[i], false);
+      const Layout& layout = output_layouts_[i];
+      if (gapped_outputs_[i]) results[i] = with_gaps(results[i], permuted(shape, layout), false);
+      results[i] = reordered(results[i], shape, layout, false);
     }
     return results;
   }
@@ -101,14 +128,19 @@ class NodeProgram {
     node_ = graph_.value(outputs[0]).producer;
   }
 
-  [[nodiscard]] Placement place(Emission& emission, SegmentKind kind, ValueId id, const Layout& layout) {
+  [[nodiscard]] Placement place(Emission& emission, SegmentKind kind, ValueId id, const Layout& layout, bool gapped) {
     const Fact& fact = graph_.fact(id);
     const DType dtype = emission.stored_dtype(fact.dtype);
     const auto width = static_cast<std::int64_t>(device_element_bytes(dtype));
-    const StorageId storage = emission.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
-    emission.place(id, {storage, dtype, 0, layout.strides(fact.shape)});
-    const SymbolicPort port{graph_.value(id).name, dtype, to_shape(permuted(*to_numbers(fact.shape), layout)),
-                            storage};
+    std::vector<std::int64_t> lying = permuted(*to_numbers(fact.shape), layout);
+    if (gapped) lying = widened(lying);
+    const Shape memory = to_shape(lying);
+    const StorageId storage = emission.add_storage({kind, element_count(memory) * Dim(width), std::nullopt});
+    const std::vector<Dim> steps = Layout::row_major(memory.size()).strides(memory);
+    std::vector<Dim> strides(memory.size());
+    for (std::size_t i = 0; i < memory.size(); ++i) strides[static_cast<std::size_t>(layout.order()[i])] = steps[i];
+    emission.place(id, {storage, dtype, gapped ? gap : 0, strides});
+    const SymbolicPort port{graph_.value(id).name, dtype, memory, storage};
     (kind == SegmentKind::input ? structure_.inputs : structure_.outputs).push_back(port);
     return emission.placement(id);
   }
@@ -125,18 +157,32 @@ class NodeProgram {
         family_of(*case_.op).choose_layouts({graph_, node, options_, test_device().traits(), layouts});
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == no_value) continue;
-      if (i < choice.inputs.size() && choice.inputs[i].layout) layouts[i] = *choice.inputs[i].layout;
-      const Placement placement = place(emission, SegmentKind::input, node.inputs[i], layouts[i]);
+      bool gapped = may_have_gaps(case_.inputs[i]);
+      if (i < choice.inputs.size() && choice.inputs[i].layout) {
+        layouts[i] = *choice.inputs[i].layout;
+        gapped = gapped && choice.inputs[i].multiple != 0;
+      }
+      const Placement placement = place(emission, SegmentKind::input, node.inputs[i], layouts[i], gapped);
       placed_inputs_.push_back(
           reordered(converted(case_.inputs[i], placement.dtype), case_.inputs[i].shape(), layouts[i], true));
+      if (gapped) {
+        placed_inputs_.back() = with_gaps(placed_inputs_.back(), permuted(case_.inputs[i].shape(), layouts[i]), true);
+      }
     }
     output_layouts_ = choice.outputs;
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      (void)place(emission, SegmentKind::output, node.outputs[i], output_layouts_[i]);
+      const Fact& fact = graph_.fact(node.outputs[i]);
+      gapped_outputs_.push_back(gaps_ && !choice.dense_outputs && !is_packed(fact.dtype) && !fact.shape.empty());
+      (void)place(emission, SegmentKind::output, node.outputs[i], output_layouts_[i], gapped_outputs_.back());
     }
   }
 
+  [[nodiscard]] bool may_have_gaps(const Tensor& tensor) const {
+    return gaps_ && !is_packed(tensor.dtype()) && !tensor.shape().empty();
+  }
+
   const NodeCase& case_;
+  bool gaps_;
   PlanOptions options_;
   Graph graph_;
   Assumptions assumptions_{SymbolValues{}};
@@ -145,6 +191,7 @@ class NodeProgram {
   Program program_;
   std::vector<Tensor> placed_inputs_;
   std::vector<Layout> output_layouts_;
+  std::vector<bool> gapped_outputs_;
 };
 
 double element_difference(double result, double expected) {
@@ -195,6 +242,8 @@ void expect_matches_host(NodeCase node_case, double tolerance) {
   const std::vector<Tensor> expected = node_case.op->evaluate(node_case.inputs);
   NodeProgram program(node_case);
   const std::vector<Tensor> results = program.run(), again = program.run();
+  // Once more as inside of larger tensors.
+  const std::vector<Tensor> spread = NodeProgram(node_case, true).run();
   ASSERT_EQ(results.size(), expected.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(results[i].shape(), expected[i].shape()) << "output " << i;
@@ -202,6 +251,8 @@ void expect_matches_host(NodeCase node_case, double tolerance) {
         << "output " << i << " of " << node_case.op->name() << " " << node_case.op->attributes();
     EXPECT_TRUE(std::ranges::equal(results[i].bytes(), again[i].bytes()))
         << "output " << i << " differs between runs";
+    EXPECT_LE(relative_error(spread[i], expected[i]), is_floating_point(expected[i].dtype()) ? tolerance : 0)
+        << "output " << i << " with gaps, of " << node_case.op->name() << " " << node_case.op->attributes();
   }
   EXPECT_EQ(test_device().validation_messages(), std::vector<std::string>{});
 }

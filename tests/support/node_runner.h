@@ -30,8 +30,9 @@ std::vector<Tensor> run_node(const NodeCase& node_case);
 double relative_error(const Tensor& result, const Tensor& expected);
 
 /// Runs the case twice and compares with the host's evaluation: expected shapes, dtypes, bits that do not change
-/// between runs, and an error up to `tolerance` (integers exact); the validation layers have to be silent. Inputs of
-/// float32 are rounded to float16 first where that is the precision.
+/// between runs, and an error up to `tolerance` (integers exact), also where inputs and outputs are parts of larger
+/// tensors; the validation layers have to be silent. Inputs of float32 are rounded to float16 first where that is the
+/// precision.
 void expect_matches_host(NodeCase node_case, double tolerance);
 
 /// Elements drawn evenly from [low, high) by a fixed generator, converted to `dtype`.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lapilli/device.h"
+#include "lapilli/image_decoder.h"
 #include "lapilli/precision.h"
 #include "lapilli/tensor.h"
 #include "lapilli/value.h"
@@ -32,14 +33,15 @@ struct ModelOptions {
   /// them.
   std::vector<std::string> keep;
   std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
+  ImageDecoder decode_image;  ///< for models that decode pictures; src/vision has one
 };
 
-enum class PortKind : std::uint8_t { tensor, sequence, optional };
+enum class PortKind : std::uint8_t { tensor, sequence, optional, map };
 
 /// An input or output of a model. Dimensions are numbers, or expressions of named sizes such as "batch".
 struct PortDescription {
   std::string name;
-  DType dtype = DType::undefined;  ///< of tensors; undefined where only a run tells
+  DType dtype = DType::undefined;  ///< of tensors and of the keys of maps; undefined where only a run tells
   std::vector<std::string> shape;  ///< of tensors whose rank the model tells
   PortKind kind = PortKind::tensor;
 };
@@ -163,7 +165,7 @@ class Context {
   /// Starts a run and returns; results of one can be read while the next ones run. At most 8 are under way at once.
   /// A model that runs in parts (its sizes depend on data, or the host has a part in it) is done when this returns.
   [[nodiscard]] Run submit(std::span<const Tensor> inputs);
-  /// The same for models that take or give sequences and optionals.
+  /// The same for models that take or give sequences, optionals and maps.
   std::vector<Value> run(std::span<const Value> inputs);
   /// The same by name, all tensors.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);

@@ -149,7 +149,8 @@ struct Context::State {
     const Model::State& state = *model.state_;
     if (!flow) {
       flow =
-          std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
+          std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts,
+                                 HostServices{state.options.decode_image});
     }
     PartsSummary& summary = last_in_parts.emplace();
     summary.inputs.assign(inputs.begin(), inputs.end());

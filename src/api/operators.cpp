@@ -33,7 +33,7 @@ std::vector<OperatorDescription> list_operators() {
       description.runs_on = "device";
     }
   }
-  for (const auto& family : {control_operators(), sequence_operators(), text_operators()}) {
+  for (const auto& family : host_operator_families()) {
     for (const HostOperator& record : family) {
       OperatorDescription& description = entry(operators, record.domain, record.name);
       // Where the device runs it too, the host has what is no tensor of numbers.

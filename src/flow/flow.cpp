@@ -95,9 +95,10 @@ void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
   for (const std::string& name : node.inputs) inputs.push_back(name.empty() ? Value() : scope.get(name));
   std::vector<Value> results;
   if (const HostOperator* record = find_host_operator(node.domain, node.op_type, node.opset_version)) {
-    HostCall call(node, std::move(inputs), [&](const onnx::Graph& graph, std::vector<Value> values) {
+    const auto run_inner = [&](const onnx::Graph& graph, std::vector<Value> values) {
       return run_graph(graph, &scope, std::move(values));
-    });
+    };
+    HostCall call(node, std::move(inputs), run_inner, services_);
     record->run(call);
     results = call.take_outputs();
   } else {

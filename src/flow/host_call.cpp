@@ -34,10 +34,15 @@ const onnx::Graph& HostCall::graph(std::string_view name) const {
   return graphs->front();
 }
 
+std::span<const std::span<const HostOperator>> host_operator_families() {
+  static const std::array families{control_operators(), sequence_operators(), text_operators(), label_operators(),
+                                   map_operators(), image_operators()};
+  return families;
+}
+
 const HostOperator* find_host_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
   const HostOperator* best = nullptr;
-  for (const auto& family : {control_operators(), sequence_operators(), text_operators(), label_operators(),
-                             tree_operators(), support_vector_operators()}) {
+  for (const auto& family : host_operator_families()) {
     for (const HostOperator& record : family) {
       if (record.name != name || record.domain != domain || record.since > opset) continue;
       if (best == nullptr || record.since > best->since) best = &record;

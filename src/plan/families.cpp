@@ -10,6 +10,7 @@
 #include "ops/grid_sampling.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
+#include "ops/pair_coupling.h"
 #include "ops/pointwise.h"
 #include "ops/random.h"
 #include "ops/range.h"
@@ -21,6 +22,7 @@
 #include "ops/scatter.h"
 #include "ops/sort.h"
 #include "ops/suppression.h"
+#include "ops/tree_ensemble.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -55,6 +57,8 @@ const auto& family_table() {
       Family{typeid(Search), follow_inputs, emit_search},
       Family{typeid(Random), follow_inputs, emit_random},
       Family{typeid(Suppression), require_row_major, emit_suppression},
+      Family{typeid(PairCoupling), choose_pair_coupling_layouts, emit_pair_coupling},
+      Family{typeid(TreeEnsemble), choose_tree_ensemble_layouts, emit_tree_ensemble},
   };
   return table;
 }

@@ -116,7 +116,7 @@ ArrayList run_once(const Model& model, const NamedTensors& inputs) {
     return context.run(given);
   }();
   ArrayList arrays;
-  for (std::size_t i = 0; i < results.size(); ++i) add_arrays(model.outputs()[i].name, results[i], arrays);
+  for (std::size_t i = 0; i < results.size(); ++i) add_arrays(model.output_names()[i], results[i], arrays);
   return arrays;
 }
 

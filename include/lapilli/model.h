@@ -95,6 +95,8 @@ class Model {
 
   [[nodiscard]] const std::vector<PortDescription>& inputs() const noexcept;
   [[nodiscard]] const std::vector<PortDescription>& outputs() const;
+  /// Known without a plan.
+  [[nodiscard]] const std::vector<std::string>& output_names() const noexcept;
   [[nodiscard]] const Device& device() const noexcept;
 
   /// Plans for these sizes without running. Named sizes that are not given are 1.

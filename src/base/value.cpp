@@ -1,6 +1,6 @@
 #include "lapilli/value.h"
 
-#include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "base/failure.h"
@@ -17,9 +17,7 @@ std::string_view kind_of(const Value& value) {
 
 template <class T>
 bool has_twice(std::span<const T> keys) {
-  std::vector<T> sorted(keys.begin(), keys.end());
-  std::ranges::sort(sorted);
-  return std::ranges::adjacent_find(sorted) != sorted.end();
+  return std::set<T>(keys.begin(), keys.end()).size() != keys.size();
 }
 
 }  // namespace

@@ -223,6 +223,24 @@ TEST(TreeEnsemble, DecidesBySets) {
             (Reals{10, 20}));
 }
 
+// The numbers of the transforms are those of the specification.
+TEST(TreeEnsemble, TransformsScores) {
+  Attributes attributes = tree_of_sets(0);
+  attributes.push_back(attribute("post_transform", std::int64_t{1}));
+  const Tensor row = float_tensor({1, 2}, {0, 0});  // 40 and 30 before
+  const double share = 1 / (1 + std::exp(-10.0));
+  EXPECT_NEAR(floats_of(run("TreeEnsemble", row, 1, attributes)[0].tensor())[0], share, 1e-6);
+  attributes.back().value = std::int64_t{2};
+  for (onnx::Attribute& each : attributes) {
+    if (each.name == "leaf_weights") each.value = float_tensor({4}, {1, 2, 3, 4});
+  }
+  const auto scores = floats_of(run("TreeEnsemble", row, 1, attributes)[0].tensor());
+  EXPECT_NEAR(scores[0], 1 / (1 + std::exp(-4.0)), 1e-6);
+  EXPECT_NEAR(scores[1], 1 / (1 + std::exp(-3.0)), 1e-6);
+  attributes.back().value = std::int64_t{5};
+  EXPECT_NE(error_of([&] { run("TreeEnsemble", row, 1, attributes); }), "");
+}
+
 TEST(TreeEnsemble, RefusesBrokenTrees) {
   const auto error_with = [](const std::string& name, const onnx::Attribute::Value& value) {
     Attributes attributes = tree_of_sets(0);

@@ -107,10 +107,9 @@ NamedTensors complete_inputs(NamedTensors given, const Model& model, Sizes sizes
   return given;
 }
 
-ArrayList run_once(const Model& model, const NamedTensors& inputs) {
+ArrayList run_once(const Model& model, Context& context, const NamedTensors& inputs) {
   std::vector<Value> given;
   for (const PortDescription& port : model.inputs()) given.push_back(value_of(port, inputs));
-  Context context(model);
   const std::vector<Value> results = [&] {
     const Progress progress("running");
     return context.run(given);

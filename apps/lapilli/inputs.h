@@ -23,6 +23,6 @@ Tensor random_tensor(const PortDescription& port, const Sizes& sizes, std::uint6
 NamedTensors complete_inputs(NamedTensors given, const Model& model, Sizes sizes, std::uint64_t seed);
 
 /// One run with arrays by name, with a word on stderr while a person waits: the outputs in their order (add_arrays).
-ArrayList run_once(const Model& model, const NamedTensors& inputs);
+ArrayList run_once(const Model& model, Context& context, const NamedTensors& inputs);
 
 }  // namespace lapilli::program

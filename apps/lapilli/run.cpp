@@ -89,7 +89,8 @@ int run(const RunArguments& arguments) {
   if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
   const NamedTensors inputs =
       complete_inputs(read_inputs(arguments.inputs, model.inputs()), model, arguments.sizes, arguments.seed);
-  const ArrayList outputs = run_once(model, inputs);
+  Context context(model);
+  const ArrayList outputs = run_once(model, context, inputs);
   if (!arguments.output.empty()) write_output(arguments, inputs, outputs);
   if (arguments.json) {
     print_json(outputs);

@@ -98,7 +98,8 @@ void print_text(const std::vector<Verdict>& verdicts, double limit) {
 int verify(const VerifyArguments& arguments) {
   const Model model = load_model(arguments);
   const Reference reference = read_reference(arguments.reference, model);
-  const ArrayList results = run_once(model, reference.inputs);
+  Context context(model);
+  const ArrayList results = run_once(model, context, reference.inputs);
   const std::vector<Verdict> verdicts = compare_outputs(results, reference.outputs, arguments.limit());
   const bool passed = std::ranges::all_of(verdicts, &Verdict::passed);
   if (arguments.json) {

@@ -48,7 +48,8 @@ Reference read_reference(const std::string& path, const Model& model) {
   for (const PortDescription& port : model.inputs()) {
     for (const std::string& name : array_names(port)) {
       const auto found = reference.inputs.find(name);
-      if (found == reference.inputs.end()) fail(ErrorCode::invalid_argument, "{}: it has no array 'in:{}'", path, name);
+      if (found == reference.inputs.end())
+        fail(ErrorCode::invalid_argument, "{}: it has no array 'in:{}'", path, name);
       if (port.kind == PortKind::tensor) found->second = restored_from_numpy(found->second, port.dtype);
     }
   }
@@ -59,7 +60,8 @@ std::vector<Verdict> compare_outputs(const ArrayList& results, const NamedTensor
   std::vector<Verdict> verdicts;
   for (const auto& [name, reference] : references) {
     Verdict verdict{.name = name, .difference = {}, .passed = false};
-    if (const auto result = std::ranges::find(results, name, &ArrayList::value_type::first); result != results.end()) {
+    if (const auto result = std::ranges::find(results, name, &ArrayList::value_type::first);
+        result != results.end()) {
       verdict.difference = compare(result->second, restored_from_numpy(reference, result->second.dtype()));
       verdict.passed = verdict.difference.mismatch.empty() && verdict.difference.relative_error <= limit;
     } else {

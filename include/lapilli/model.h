@@ -32,7 +32,7 @@ struct ModelOptions {
   /// Values inside the model, by their names, that come out behind its own outputs, whatever would be fused around
   /// them.
   std::vector<std::string> keep;
-  std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
+  std::string variant;        ///< a kernel variant that runs wherever it can, by its name; empty for the best one
   ImageDecoder decode_image;  ///< for models that decode pictures; src/vision has one
 };
 

@@ -15,7 +15,8 @@ struct Map {
   Tensor values;  ///< [keys, ...]
 };
 
-/// What goes into a model or comes out: a tensor, a sequence of values, a map, or nothing (an optional that is empty).
+/// What goes into a model or comes out: a tensor, a sequence of values, a map, or nothing (an optional that is
+/// empty).
 ///
 /// A handle: copies share tensors and elements, which do not change. Reading from several threads is safe.
 class Value {

@@ -181,8 +181,7 @@ void Network::check_inputs(std::span<const Value> inputs) const {
     if (fits(inputs_[i], inputs[i])) continue;
     fail(ErrorCode::invalid_argument, "{}: input '{}' takes {}{}{}, but {} is given", path_, inputs_[i].name,
          kind_text(inputs_[i].kind), inputs_[i].dtype == DType::undefined ? "" : " of ",
-         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype),
-         given_text(inputs[i]));
+         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype), given_text(inputs[i]));
   }
 }
 

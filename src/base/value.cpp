@@ -32,8 +32,9 @@ Value Value::map(Tensor keys, Tensor values) {
   const bool texts = keys.dtype() == DType::string;
   if ((!texts && keys.dtype() != DType::int64) || keys.shape().size() != 1 || values.shape().empty() ||
       values.shape()[0] != keys.element_count()) {
-    fail(ErrorCode::invalid_argument, "a map of keys {}{} and values {}{}; int64 or string [n] and [n, ...] are needed",
-         to_string(keys.dtype()), shape_text(keys.shape()), to_string(values.dtype()), shape_text(values.shape()));
+    fail(ErrorCode::invalid_argument,
+         "a map of keys {}{} and values {}{}; int64 or string [n] and [n, ...] are needed", to_string(keys.dtype()),
+         shape_text(keys.shape()), to_string(values.dtype()), shape_text(values.shape()));
   }
   const Tensor aligned = keys.aligned();
   if (texts ? has_twice(aligned.strings()) : has_twice(aligned.elements<std::int64_t>())) {

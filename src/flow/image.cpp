@@ -18,8 +18,8 @@ void decode_image(HostCall& call) {
   const PixelFormat format = format_of(call);
   const Tensor& file = call.tensor(0);
   if (file.dtype() != DType::uint8 || file.shape().size() != 1) {
-    fail(ErrorCode::invalid_model, "the file is {} of {} dimensions, uint8 of one is needed",
-         to_string(file.dtype()), file.shape().size());
+    fail(ErrorCode::invalid_model, "the file is {} of {} dimensions, uint8 of one is needed", to_string(file.dtype()),
+         file.shape().size());
   }
   const ImageDecoder& decode = call.services().decode_image;
   if (!decode) {
@@ -30,7 +30,8 @@ void decode_image(HostCall& call) {
   Tensor pixels = decode(file.bytes(), format);
   const std::int64_t channels = format == PixelFormat::grayscale ? 1 : 3;
   if (pixels.dtype() != DType::uint8 || pixels.shape().size() != 3 || pixels.shape()[2] != channels) {
-    fail(ErrorCode::invalid_argument, "ModelOptions::decode_image gave {} of {} dimensions, uint8 [height, width, {}] is needed",
+    fail(ErrorCode::invalid_argument,
+         "ModelOptions::decode_image gave {} of {} dimensions, uint8 [height, width, {}] is needed",
          to_string(pixels.dtype()), pixels.shape().size(), channels);
   }
   call.set_output(0, std::move(pixels));

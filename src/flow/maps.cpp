@@ -102,8 +102,8 @@ void cast_map(HostCall& call) {
     fail(ErrorCode::invalid_model, "map_form is '{}'", onnx::printable(form));
   }
   // What ONNX Runtime writes where a key is missing.
-  const Tensor nothing = values.dtype() == DType::string ? Tensor::of_strings({1}, {"0.f"})
-                                                         : Tensor::allocate(values.dtype(), {1});
+  const Tensor nothing =
+      values.dtype() == DType::string ? Tensor::of_strings({1}, {"0.f"}) : Tensor::allocate(values.dtype(), {1});
   call.set_output(0, values_at(values, std::move(places), nothing));
 }
 

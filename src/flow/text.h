@@ -8,8 +8,8 @@ namespace lapilli {
 
 constexpr std::string_view strings_reason = "strings are the host's";
 
-/// The elements as another type, strings too. Real numbers read as NumPy prints them, with the fewest digits that give
-/// them back, but for ONNX's own literals "NaN", "INF" and "-INF"; bool reads "True" and "False". Throws Error
+/// The elements as another type, strings too. Real numbers read as NumPy prints them, with the fewest digits that
+/// give them back, but for ONNX's own literals "NaN", "INF" and "-INF"; bool reads "True" and "False". Throws Error
 /// (invalid_argument) for text that is no number.
 Tensor cast_elements(const Tensor& tensor, DType dtype);
 

@@ -51,7 +51,8 @@ Element element_of(std::string_view description) {
   }
   const auto* const found = std::ranges::find(type_codes, code, &TypeCode::code);
   if (found == type_codes.end()) {
-    fail(ErrorCode::unsupported, "arrays of NumPy's type '{}' cannot be read; numbers, bool and text can", description);
+    fail(ErrorCode::unsupported, "arrays of NumPy's type '{}' cannot be read; numbers, bool and text can",
+         description);
   }
   const std::size_t bytes = bit_width(found->dtype) / 8;
   return {found->dtype, bytes, bytes};

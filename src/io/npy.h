@@ -10,8 +10,8 @@
 /// NumPy's format for one array: a text header with type, order and shape, and the elements.
 namespace lapilli {
 
-/// Reads an array of numbers, bool or text. Arrays of the other byte order or in Fortran's order are turned; otherwise the
-/// tensor is a view of `file`, kept alive by `owner`, whose elements may lie at any byte. Throws Error:
+/// Reads an array of numbers, bool or text. Arrays of the other byte order or in Fortran's order are turned;
+/// otherwise the tensor is a view of `file`, kept alive by `owner`, whose elements may lie at any byte. Throws Error:
 /// invalid_argument when the bytes are not a whole .npy file, unsupported for objects and records.
 Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner);
 

@@ -93,8 +93,9 @@ NpyTexts texts_for_npy(const Tensor& texts) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const std::size_t bytes = checked_multiply(checked_multiply(all.size(), result.length), point_bytes);
   if (bytes > most_bytes) {
-    fail(ErrorCode::limit_exceeded, "{} strings of up to {} code points take {} bytes as NumPy has them, {} is the most",
-         all.size(), result.length, bytes, most_bytes);
+    fail(ErrorCode::limit_exceeded,
+         "{} strings of up to {} code points take {} bytes as NumPy has them, {} is the most", all.size(),
+         result.length, bytes, most_bytes);
   }
   result.elements.resize(bytes);
   for (std::size_t i = 0; i < all.size(); ++i) {

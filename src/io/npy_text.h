@@ -24,8 +24,8 @@ struct NpyTexts {
   std::vector<std::byte> elements;
 };
 
-/// The elements of a string tensor. Throws Error: invalid_argument for strings that are not UTF-8, limit_exceeded past
-/// 1 GiB.
+/// The elements of a string tensor. Throws Error: invalid_argument for strings that are not UTF-8, limit_exceeded
+/// past 1 GiB.
 NpyTexts texts_for_npy(const Tensor& texts);
 
 }  // namespace lapilli

@@ -42,7 +42,8 @@ ValueId expanded(GraphBuilder& builder, ValueId value, const Shape& shape) {
 
 ValueId sum_along(GraphBuilder& builder, ValueId value, std::vector<int> axes) {
   if (axes.empty()) return value;
-  return builder.add(std::make_shared<Reduction>(ReductionFunction::sum, Preparation::none, std::move(axes)), {value});
+  return builder.add(std::make_shared<Reduction>(ReductionFunction::sum, Preparation::none, std::move(axes)),
+                     {value});
 }
 
 ValueId mean_along(GraphBuilder& builder, ValueId value, const std::vector<int>& axes) {
@@ -160,9 +161,7 @@ Gradients differentiate_transpose(const Call& call) {
   return {call.builder.add(std::make_shared<Transpose>(std::move(back)), {call.gradient})};
 }
 
-Gradients differentiate_expand(const Call& call) {
-  return {sum_to_shape(call.builder, call.gradient, call.shape())};
-}
+Gradients differentiate_expand(const Call& call) { return {sum_to_shape(call.builder, call.gradient, call.shape())}; }
 
 Gradients differentiate_concat(const Call& call) {
   const auto axis = static_cast<std::size_t>(static_cast<const Concat&>(*call.node.op).axis());
@@ -206,11 +205,15 @@ struct Rule {
 
 const auto& rules() {
   static const std::array table{
-      Rule{typeid(MatMul), differentiate_matmul},       Rule{typeid(Reduction), differentiate_reduction},
+      Rule{typeid(MatMul), differentiate_matmul},
+      Rule{typeid(Reduction), differentiate_reduction},
       Rule{typeid(Normalization), differentiate_normalization},
-      Rule{typeid(Reshape), differentiate_reshape},     Rule{typeid(Transpose), differentiate_transpose},
-      Rule{typeid(Expand), differentiate_expand},       Rule{typeid(Concat), differentiate_concat},
-      Rule{typeid(Slice), differentiate_slice},         Rule{typeid(Pad), differentiate_pad},
+      Rule{typeid(Reshape), differentiate_reshape},
+      Rule{typeid(Transpose), differentiate_transpose},
+      Rule{typeid(Expand), differentiate_expand},
+      Rule{typeid(Concat), differentiate_concat},
+      Rule{typeid(Slice), differentiate_slice},
+      Rule{typeid(Pad), differentiate_pad},
   };
   return table;
 }
@@ -244,8 +247,7 @@ Gradients differentiate_fused(GraphBuilder& builder, const Node& node, const Fus
 // Adds up what falls on the same places of the data.
 Gradients differentiate_gather(GraphBuilder& builder, const Node& node, ValueId gradient) {
   const auto places = std::dynamic_pointer_cast<const GatherOperator>(node.op);
-  const ValueId zeros =
-      expanded(builder, builder.scalar(builder.dtype(gradient), 0), builder.shape(node.inputs[0]));
+  const ValueId zeros = expanded(builder, builder.scalar(builder.dtype(gradient), 0), builder.shape(node.inputs[0]));
   return {builder.add(std::make_shared<Scatter>(places, Function::add), {zeros, node.inputs[1], gradient}), no_value};
 }
 
@@ -256,7 +258,8 @@ Gradients input_gradients(GraphBuilder& builder, const Node& node, ValueId gradi
   if (const auto* gather = operator_as<GatherOperator>(node); gather != nullptr && gather->epilogue().empty()) {
     return differentiate_gather(builder, node, gradient);
   }
-  if (const auto* fused = operator_as<FusedOperator>(node)) return differentiate_fused(builder, node, *fused, gradient);
+  if (const auto* fused = operator_as<FusedOperator>(node))
+    return differentiate_fused(builder, node, *fused, gradient);
   return differentiate_node({builder, node, node.inputs, node.outputs[0], gradient});
 }
 
@@ -349,8 +352,8 @@ ValueId sum_to_shape(GraphBuilder& builder, ValueId gradient, const Shape& shape
   const std::size_t added = wide.size() - shape.size();
   std::vector<int> axes;
   for (std::size_t i = 0; i < wide.size(); ++i) {
-    const bool summed = i < added || (builder.assumptions().equal(shape[i - added], 1) &&
-                                      !builder.assumptions().equal(wide[i], 1));
+    const bool summed =
+        i < added || (builder.assumptions().equal(shape[i - added], 1) && !builder.assumptions().equal(wide[i], 1));
     if (summed) axes.push_back(static_cast<int>(i));
   }
   return builder.reshape(sum_along(builder, gradient, std::move(axes)), shape);

@@ -7,9 +7,9 @@
 
 namespace lapilli {
 
-/// Reverse-mode differentiation: adds nodes for the gradient of the sum of all elements of `y` with respect to each of
-/// `xs`, in the shapes and types of these. It is zero where `y` does not depend on one of them, and where a function
-/// goes by steps. Each of `xs` counts as a value of its own, whatever it is made of.
+/// Reverse-mode differentiation: adds nodes for the gradient of the sum of all elements of `y` with respect to each
+/// of `xs`, in the shapes and types of these. It is zero where `y` does not depend on one of them, and where a
+/// function goes by steps. Each of `xs` counts as a value of its own, whatever it is made of.
 ///
 /// For graphs as importers build them, before rewriting. Throws Error (unsupported) that names the family or the
 /// function which has no derivative here.

@@ -36,7 +36,7 @@ ValueId GraphBuilder::positions(const Dim& count, std::size_t axis, std::size_t 
 }
 
 ValueId GraphBuilder::pointwise(PointwiseFunction function, std::vector<ValueId> inputs,
-                               std::vector<Immediate> immediates) {
+                                std::vector<Immediate> immediates) {
   const DType type = dtype(inputs[function == PointwiseFunction::select ? 1 : 0]);
   for (Immediate& immediate : immediates) immediate.dtype = type;
   const auto count = static_cast<std::uint8_t>(inputs.size());

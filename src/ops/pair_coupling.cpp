@@ -54,7 +54,8 @@ std::vector<Fact> PairCoupling::infer(std::span<const Fact> inputs, Assumptions&
   const Fact& pairs = inputs[0];
   if (pairs.dtype != DType::float32 || pairs.rank() != 2 || classes_ < 2 ||
       !assumptions.equal(pairs.shape[1], classes_ * (classes_ - 1) / 2)) {
-    fail(ErrorCode::invalid_model, "{} is not a probability for each pair of {} classes", pairs.to_string(), classes_);
+    fail(ErrorCode::invalid_model, "{} is not a probability for each pair of {} classes", pairs.to_string(),
+         classes_);
   }
   return {Fact::of(DType::float32, {pairs.shape[0], Dim(classes_)})};
 }

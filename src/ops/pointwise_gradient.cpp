@@ -19,7 +19,9 @@ struct Step {
   ValueId result;
 
   [[nodiscard]] ValueId on(Function f, ValueId value) const { return builder.pointwise(f, {value}); }
-  [[nodiscard]] ValueId on(Function f, ValueId left, ValueId right) const { return builder.pointwise(f, {left, right}); }
+  [[nodiscard]] ValueId on(Function f, ValueId left, ValueId right) const {
+    return builder.pointwise(f, {left, right});
+  }
   [[nodiscard]] ValueId with(Function f, ValueId value, double number) const {
     return builder.pointwise(f, {value}, {Immediate::of(number)});
   }
@@ -76,8 +78,7 @@ ValueId trigonometric_factor(const Step& step) {
     case Function::cosine: return step.on(Function::negate, step.on(Function::sine, x));
     case Function::tangent: return step.plus(step.squared(y), 1);
     case Function::arcsine: return step.inverse_root(step.one_minus(step.squared(x)));
-    case Function::arccosine:
-      return step.on(Function::negate, step.inverse_root(step.one_minus(step.squared(x))));
+    case Function::arccosine: return step.on(Function::negate, step.inverse_root(step.one_minus(step.squared(x))));
     case Function::arctangent: return step.on(Function::reciprocal, step.plus(step.squared(x), 1));
     case Function::hyperbolic_sine: return step.on(Function::hyperbolic_cosine, x);
     case Function::hyperbolic_cosine: return step.on(Function::hyperbolic_sine, x);
@@ -162,8 +163,7 @@ Gradients bent_gradients(const Step& step, ValueId gradient) {
     case Function::elu: return {choose(step.on(Function::add, step.result, first)), no_value, no_value};
     case Function::celu:
       return {choose(step.on(Function::exponential, step.on(Function::divide, x, first))), no_value, no_value};
-    case Function::threshold:
-      return {step.where(step.on(Function::less, first, x), gradient), no_value, no_value};
+    case Function::threshold: return {step.where(step.on(Function::less, first, x), gradient), no_value, no_value};
     default: {  // clamp
       const ValueId inside = step.on(Function::logical_and, step.on(Function::less_or_equal, first, x),
                                      step.on(Function::less_or_equal, x, second));

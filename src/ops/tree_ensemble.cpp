@@ -13,7 +13,15 @@
 namespace lapilli {
 namespace {
 
-enum Input : std::uint8_t { rows_input, nodes_input, splits_input, roots_input, starts_input, targets_input, weights_input };
+enum Input : std::uint8_t {
+  rows_input,
+  nodes_input,
+  splits_input,
+  roots_input,
+  starts_input,
+  targets_input,
+  weights_input
+};
 
 bool holds(std::int32_t code, double value, double split) {
   if (std::isnan(value)) return code >= missing_is_true;
@@ -68,14 +76,13 @@ std::vector<Fact> TreeEnsemble::infer(std::span<const Fact> inputs, Assumptions&
   const auto has = [&](Input input, DType dtype, int rank) {
     return inputs[input].dtype == dtype && inputs[input].rank() == rank;
   };
-  const bool fits =
-      (rows.dtype == DType::float32 || rows.dtype == DType::float64) && rows.rank() == 2 &&
-      has(nodes_input, DType::int32, 2) && assumptions.equal(inputs[nodes_input].shape[1], 4) &&
-      has(splits_input, rows.dtype, 1) &&
-      assumptions.equal(inputs[splits_input].shape[0], inputs[nodes_input].shape[0]) &&
-      has(roots_input, DType::int32, 1) && has(starts_input, DType::int32, 1) && has(targets_input, DType::int32, 1) &&
-      has(weights_input, rows.dtype, 1) &&
-      assumptions.equal(inputs[weights_input].shape[0], inputs[targets_input].shape[0]);
+  const bool fits = (rows.dtype == DType::float32 || rows.dtype == DType::float64) && rows.rank() == 2 &&
+                    has(nodes_input, DType::int32, 2) && assumptions.equal(inputs[nodes_input].shape[1], 4) &&
+                    has(splits_input, rows.dtype, 1) &&
+                    assumptions.equal(inputs[splits_input].shape[0], inputs[nodes_input].shape[0]) &&
+                    has(roots_input, DType::int32, 1) && has(starts_input, DType::int32, 1) &&
+                    has(targets_input, DType::int32, 1) && has(weights_input, rows.dtype, 1) &&
+                    assumptions.equal(inputs[weights_input].shape[0], inputs[targets_input].shape[0]);
   if (!fits) fail(ErrorCode::invalid_model, "rows {} and tables of trees that do not fit", rows.to_string());
   return {Fact::of(rows.dtype, {rows.shape[0], Dim(targets_)})};
 }

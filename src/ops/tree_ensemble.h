@@ -23,8 +23,8 @@ constexpr std::int32_t missing_is_true = 8;
 ///   starts int32 [leaves + 1]: the first of each leaf's shares
 ///   targets int32 [shares], rising within a leaf
 ///   weights R [shares]
-/// The output, R [N, targets], is the sum, the minimum or the maximum of what the leaves have on a target; 0 where none
-/// has anything. Whoever makes the tables sees to it that indices are in range and that no tree goes in circles.
+/// The output, R [N, targets], is the sum, the minimum or the maximum of what the leaves have on a target; 0 where
+/// none has anything. Whoever makes the tables sees to it that indices are in range and that no tree goes in circles.
 class TreeEnsemble final : public Operator {
  public:
   TreeEnsemble(ReductionFunction function, std::int64_t targets) : function_(function), targets_(targets) {}

@@ -24,9 +24,8 @@ void emit_pair_coupling(const Node& node, Emission& emission) {
   dispatch.kernel = "pair_coupling";
   const std::uint32_t invocations = choose_invocations(emission.traits());
   dispatch.specialization = {invocations};
-  dispatch.bindings = {{shares.storage, Access::read_write},
-                       {pairs.storage, Access::read},
-                       {products.storage, Access::read_write}};
+  dispatch.bindings = {
+      {shares.storage, Access::read_write}, {pairs.storage, Access::read}, {products.storage, Access::read_write}};
   ParameterWriter parameters;
   parameters.value(shape[0]).value(shape[1]).value(pairs_shape[1]);
   parameters.value(shares.offset).value(pairs.offset).value(products.offset);

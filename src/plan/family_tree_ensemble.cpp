@@ -7,7 +7,15 @@
 namespace lapilli {
 namespace {
 
-enum Input : std::uint8_t { rows_input, nodes_input, splits_input, roots_input, starts_input, targets_input, weights_input };
+enum Input : std::uint8_t {
+  rows_input,
+  nodes_input,
+  splits_input,
+  roots_input,
+  starts_input,
+  targets_input,
+  weights_input
+};
 
 struct TreeCall {
   DType dtype = DType::undefined;

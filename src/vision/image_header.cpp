@@ -142,7 +142,8 @@ ImageHeader read_pnm(Bytes file) {
 
 // The sizes of a JPEG 2000 codestream, which begins at this byte with the markers SOC and SIZ.
 ImageHeader read_codestream(Bytes file, std::uint64_t at) {
-  if (big_endian(file, at, 4) != 0xFF4FFF51U) fail(ErrorCode::invalid_argument, "no JPEG 2000 codestream at byte {}", at);
+  if (big_endian(file, at, 4) != 0xFF4FFF51U)
+    fail(ErrorCode::invalid_argument, "no JPEG 2000 codestream at byte {}", at);
   const auto extent = [&](std::uint64_t place) -> std::uint64_t {
     const std::uint32_t end = big_endian(file, at + place, 4), offset = big_endian(file, at + place + 8, 4);
     return end > offset ? end - offset : 0;

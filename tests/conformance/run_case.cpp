@@ -77,7 +77,8 @@ class CaseRun {
   void check_output(const std::string& name, const Value& result, const Value& reference) const {
     if (result.is_tensor() && reference.is_tensor()) return check_tensor(name, result.tensor(), reference.tensor());
     if (result.is_map() && reference.is_map()) return check_map(name, result.map(), reference.map());
-    if (result.is_sequence() != reference.is_sequence() || result.is_map() != reference.is_map() || result.empty() != reference.empty()) {
+    if (result.is_sequence() != reference.is_sequence() || result.is_map() != reference.is_map() ||
+        result.empty() != reference.empty()) {
       fail(ErrorCode::internal, "output '{}' is another kind of value", name);
     }
     if (result.empty()) return;

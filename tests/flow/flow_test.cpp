@@ -58,8 +58,7 @@ TEST(Gradient, BuildsNodesAgainWithOtherValues) {
                                    attribute("zs", std::vector<std::string>{"b"}), attribute("y", std::string("y"))},
                                   "ai.onnx.preview.training");
   gradient.opset_version = 1;
-  model.graph = graph_of("main",
-                         {make_node("Mul", {"a", "b"}, {"c"}), make_node("Mul", {"c", "c"}, {"y"}), gradient},
+  model.graph = graph_of("main", {make_node("Mul", {"a", "b"}, {"c"}), make_node("Mul", {"c", "c"}, {"y"}), gradient},
                          {info("a", DType::float32, {2}), info("b", DType::float32, {2})},
                          {info("y", DType::float32, {2}), info("slope", DType::float32, {2})});
   const auto results = run_model(model, {float_tensor({2}, {3, 1}), float_tensor({2}, {5, 2})});
@@ -70,13 +69,12 @@ TEST(Gradient, BuildsNodesAgainWithOtherValues) {
 // A gradient that waits for itself, and one of what is made later.
 TEST(Gradient, RefusesWhatIsNotBeforeIt) {
   onnx::Model model;
-  onnx::Node gradient =
-      make_node("Gradient", {"a"}, {"slope"},
-                {attribute("xs", std::vector<std::string>{"a"}), attribute("y", std::string("y"))},
-                "ai.onnx.preview.training");
+  onnx::Node gradient = make_node("Gradient", {"a"}, {"slope"},
+                                  {attribute("xs", std::vector<std::string>{"a"}), attribute("y", std::string("y"))},
+                                  "ai.onnx.preview.training");
   gradient.opset_version = 1;
-  model.graph = graph_of("main", {gradient, make_node("Mul", {"slope", "a"}, {"y"})}, {info("a", DType::float32, {2})},
-                         {info("y", DType::float32, {2})});
+  model.graph = graph_of("main", {gradient, make_node("Mul", {"slope", "a"}, {"y"})},
+                         {info("a", DType::float32, {2})}, {info("y", DType::float32, {2})});
   EXPECT_NE(error_of([&] { run_model(model, {float_tensor({2}, {3, 1})}); }), "");
 }
 
@@ -84,9 +82,9 @@ TEST(Gradient, RefusesWhatIsNotBeforeIt) {
 TEST(Parts, NameClassesAndMakeMaps) {
   onnx::Model model;
   const std::vector<std::string> labels{"no", "yes"};
-  onnx::Node classifier =
-      make_node("LinearClassifier", {"x"}, {"label", "scores"},
-                {attribute("coefficients", Reals{1, 0, 0, 1}), attribute("classlabels_strings", labels)}, "ai.onnx.ml");
+  onnx::Node classifier = make_node(
+      "LinearClassifier", {"x"}, {"label", "scores"},
+      {attribute("coefficients", Reals{1, 0, 0, 1}), attribute("classlabels_strings", labels)}, "ai.onnx.ml");
   const onnx::Node maps =
       make_node("ZipMap", {"scores"}, {"maps"}, {attribute("classlabels_strings", labels)}, "ai.onnx.ml");
   model.graph = graph_of("main", {classifier, maps}, {info("x", DType::float32, {2, 2})},

@@ -23,7 +23,8 @@ using Attributes = std::vector<onnx::Attribute>;
 // The node, or those that stand for it, with the host's evaluation where kernels run them.
 std::vector<Value> run(std::string op_type, const Value& input, std::size_t outputs, Attributes attributes) {
   onnx::Model model;
-  model.graph.nodes = {make_node(std::move(op_type), {"in"}, names("out", outputs), std::move(attributes), "ai.onnx.ml")};
+  model.graph.nodes = {
+      make_node(std::move(op_type), {"in"}, names("out", outputs), std::move(attributes), "ai.onnx.ml")};
   onnx::expand_nodes(model);
   std::map<std::string, Value> values{{"in", input}};
   for (const onnx::Node& node : model.graph.nodes) {
@@ -61,11 +62,10 @@ TEST(LabelEncoder, MapsAnyTypeToAnyOther) {
 TEST(LabelEncoder, FindsNumbersAmongNumbers) {
   const double missing = std::nan("");
   const std::vector<double> keys{3, missing, -1, 0, 3}, wanted{missing, -0.0, 3, 7, -1, -2};
-  const auto result =
-      run("LabelEncoder", Tensor::of<double>(DType::float64, {2, 3}, std::span(wanted)), 1,
-          {attribute("keys_tensor", Tensor::of<double>(DType::float64, {5}, std::span(keys))),
-           attribute("values_tensor", integer_tensor({5}, {1, 2, 3, 4, 5})),
-           attribute("default_tensor", integer_tensor({1}, {9}))});
+  const auto result = run("LabelEncoder", Tensor::of<double>(DType::float64, {2, 3}, std::span(wanted)), 1,
+                          {attribute("keys_tensor", Tensor::of<double>(DType::float64, {5}, std::span(keys))),
+                           attribute("values_tensor", integer_tensor({5}, {1, 2, 3, 4, 5})),
+                           attribute("default_tensor", integer_tensor({1}, {9}))});
   EXPECT_EQ(result[0].tensor().shape(), (Integers{2, 3}));
   EXPECT_EQ(integers_of(result[0].tensor()), (Integers{2, 4, 5, 9, 3, 9}));
   const auto none = run("LabelEncoder", integer_tensor({2}, {1, 2}), 1,
@@ -365,8 +365,8 @@ TEST(CastMap, PlacesValuesByTheirKeys) {
   const auto dense = run("CastMap", map, 1, {attribute("cast_to", std::string("TO_FLOAT"))});
   EXPECT_EQ(dense[0].tensor().shape(), (Integers{1, 2}));
   EXPECT_EQ(floats_of(dense[0].tensor()), (Reals{1, 3.5F}));
-  const auto sparse = run("CastMap", map, 1,
-                          {attribute("map_form", std::string("SPARSE")), attribute("max_map", std::int64_t{3})});
+  const auto sparse =
+      run("CastMap", map, 1, {attribute("map_form", std::string("SPARSE")), attribute("max_map", std::int64_t{3})});
   EXPECT_EQ(floats_of(sparse[0].tensor()), (Reals{0, 1, 0}));
   const auto error_with = [&](const Value& input, Attributes attributes) {
     return error_of([&] { run("CastMap", input, 1, std::move(attributes)); });

@@ -97,20 +97,34 @@ ValueId weighted(GraphBuilder& builder, ValueId value) {
 
 TEST(Gradient, of_functions_of_one_argument) {
   const std::vector<std::pair<Function, std::pair<double, double>>> functions{
-      {Function::negate, {-2, 2}},           {Function::absolute, {0.1, 2}},
-      {Function::sign, {0.1, 2}},            {Function::reciprocal, {0.3, 2}},
-      {Function::square_root, {0.3, 2}},     {Function::exponential, {-2, 2}},
-      {Function::logarithm, {0.3, 2}},       {Function::sine, {-2, 2}},
-      {Function::cosine, {-2, 2}},           {Function::tangent, {-1, 1}},
-      {Function::arcsine, {-0.8, 0.8}},      {Function::arccosine, {-0.8, 0.8}},
-      {Function::arctangent, {-2, 2}},       {Function::hyperbolic_sine, {-2, 2}},
-      {Function::hyperbolic_cosine, {-2, 2}}, {Function::hyperbolic_tangent, {-2, 2}},
-      {Function::inverse_hyperbolic_sine, {-2, 2}}, {Function::inverse_hyperbolic_cosine, {1.2, 3}},
-      {Function::inverse_hyperbolic_tangent, {-0.8, 0.8}}, {Function::error_function, {-2, 2}},
-      {Function::sigmoid, {-2, 2}},          {Function::softplus, {-2, 2}},
-      {Function::softsign, {-2, 2}},         {Function::relu, {-2, 2}},
-      {Function::silu, {-2, 2}},             {Function::gelu, {-2, 2}},
-      {Function::gelu_tanh, {-2, 2}},        {Function::floor, {0.1, 0.9}},
+      {Function::negate, {-2, 2}},
+      {Function::absolute, {0.1, 2}},
+      {Function::sign, {0.1, 2}},
+      {Function::reciprocal, {0.3, 2}},
+      {Function::square_root, {0.3, 2}},
+      {Function::exponential, {-2, 2}},
+      {Function::logarithm, {0.3, 2}},
+      {Function::sine, {-2, 2}},
+      {Function::cosine, {-2, 2}},
+      {Function::tangent, {-1, 1}},
+      {Function::arcsine, {-0.8, 0.8}},
+      {Function::arccosine, {-0.8, 0.8}},
+      {Function::arctangent, {-2, 2}},
+      {Function::hyperbolic_sine, {-2, 2}},
+      {Function::hyperbolic_cosine, {-2, 2}},
+      {Function::hyperbolic_tangent, {-2, 2}},
+      {Function::inverse_hyperbolic_sine, {-2, 2}},
+      {Function::inverse_hyperbolic_cosine, {1.2, 3}},
+      {Function::inverse_hyperbolic_tangent, {-0.8, 0.8}},
+      {Function::error_function, {-2, 2}},
+      {Function::sigmoid, {-2, 2}},
+      {Function::softplus, {-2, 2}},
+      {Function::softsign, {-2, 2}},
+      {Function::relu, {-2, 2}},
+      {Function::silu, {-2, 2}},
+      {Function::gelu, {-2, 2}},
+      {Function::gelu_tanh, {-2, 2}},
+      {Function::floor, {0.1, 0.9}},
   };
   for (const auto& [function, range] : functions) {
     SCOPED_TRACE(to_string(function));
@@ -124,8 +138,10 @@ TEST(Gradient, of_functions_of_one_argument) {
 
 TEST(Gradient, of_functions_with_numbers) {
   const std::vector<std::pair<Function, std::vector<Immediate>>> functions{
-      {Function::leaky_relu, {Immediate::of(0.1)}}, {Function::elu, {Immediate::of(0.7)}},
-      {Function::celu, {Immediate::of(0.7)}},       {Function::threshold, {Immediate::of(0.5)}},
+      {Function::leaky_relu, {Immediate::of(0.1)}},
+      {Function::elu, {Immediate::of(0.7)}},
+      {Function::celu, {Immediate::of(0.7)}},
+      {Function::threshold, {Immediate::of(0.5)}},
       {Function::clamp, {Immediate::of(-0.5), Immediate::of(0.8)}}};
   for (const auto& [function, numbers] : functions) {
     SCOPED_TRACE(to_string(function));
@@ -181,21 +197,25 @@ TEST(Gradient, of_matrix_products) {
       const Build build = [&](GraphBuilder& builder, std::span<const ValueId> x) {
         return weighted(builder, builder.add(std::make_shared<MatMul>(transpose_a, transpose_b), {x[0], x[1]}));
       };
-      const std::vector<std::int64_t> a = transpose_a ? std::vector<std::int64_t>{2, 4, 3} : std::vector<std::int64_t>{2, 3, 4};
-      const std::vector<std::int64_t> b = transpose_b ? std::vector<std::int64_t>{5, 4} : std::vector<std::int64_t>{4, 5};
+      const std::vector<std::int64_t> a =
+          transpose_a ? std::vector<std::int64_t>{2, 4, 3} : std::vector<std::int64_t>{2, 3, 4};
+      const std::vector<std::int64_t> b =
+          transpose_b ? std::vector<std::int64_t>{5, 4} : std::vector<std::int64_t>{4, 5};
       expect_gradients(build, {random_values(a, -1, 1), random_values(b, -1, 1, 2)});
     }
   }
 }
 
 TEST(Gradient, of_reductions) {
-  for (const ReductionFunction function : {ReductionFunction::sum, ReductionFunction::mean, ReductionFunction::maximum,
-                                           ReductionFunction::minimum, ReductionFunction::log_sum_exp}) {
+  for (const ReductionFunction function :
+       {ReductionFunction::sum, ReductionFunction::mean, ReductionFunction::maximum, ReductionFunction::minimum,
+        ReductionFunction::log_sum_exp}) {
     SCOPED_TRACE(to_string(function));
     for (const auto& axes : {std::vector<int>{1}, std::vector<int>{0, 2}}) {
       expect_gradients(
           [&](GraphBuilder& builder, std::span<const ValueId> x) {
-            return weighted(builder, builder.add(std::make_shared<Reduction>(function, Preparation::none, axes), {x[0]}));
+            return weighted(builder,
+                            builder.add(std::make_shared<Reduction>(function, Preparation::none, axes), {x[0]}));
           },
           {random_values({2, 3, 4}, -1, 1)});
     }
@@ -258,10 +278,12 @@ TEST(Gradient, of_a_whole_network) {
   expect_gradients(
       [](GraphBuilder& builder, std::span<const ValueId> x) {
         const ValueId hidden = builder.add(std::make_shared<MatMul>(), {x[0], x[1]});
-        const ValueId active = builder.pointwise(Function::hyperbolic_tangent, {builder.pointwise(Function::add, {hidden, x[2]})});
+        const ValueId active =
+            builder.pointwise(Function::hyperbolic_tangent, {builder.pointwise(Function::add, {hidden, x[2]})});
         const ValueId scores = builder.add(std::make_shared<MatMul>(), {active, x[3]});
         const ValueId loss = builder.pointwise(Function::softplus, {scores});
-        return builder.add(std::make_shared<Reduction>(ReductionFunction::mean, Preparation::none, std::vector{0, 1}), {loss});
+        return builder.add(std::make_shared<Reduction>(ReductionFunction::mean, Preparation::none, std::vector{0, 1}),
+                           {loss});
       },
       {random_values({4, 3}, -1, 1), random_values({3, 5}, -1, 1, 2), random_values({5}, -1, 1, 3),
        random_values({5, 2}, -1, 1, 4)});
@@ -282,7 +304,8 @@ TEST(Gradient, is_zero_where_nothing_depends) {
 
 TEST(Gradient, says_what_it_does_not_know) {
   Known known({random_values({1, 1, 4, 4}, 0, 1), random_values({1, 1, 3, 3}, 0, 1)});
-  const ValueId y = known.builder().add(std::make_shared<Convolution>(ConvolutionAttributes()), {known.inputs()[0], known.inputs()[1]});
+  const ValueId y = known.builder().add(std::make_shared<Convolution>(ConvolutionAttributes()),
+                                        {known.inputs()[0], known.inputs()[1]});
   EXPECT_THROW(differentiate(known.builder(), y, known.inputs()), Error);
 }
 

@@ -30,9 +30,11 @@ Tables random_tables(int trees, int depth, int features, int targets) {
     const std::int32_t inner = (1 << depth) - 1;
     tables.roots.push_back(depth == 0 ? -1 - leaf : first);
     for (std::int32_t i = 0; i < inner; ++i) {
-      const auto way = [&](std::int32_t child) { return child < inner ? first + child : -1 - (leaf + child - inner); };
-      tables.nodes.insert(tables.nodes.end(), {below(features), below(6) + below(2) * missing_is_true, way(2 * i + 1),
-                                               way(2 * i + 2)});
+      const auto way = [&](std::int32_t child) {
+        return child < inner ? first + child : -1 - (leaf + child - inner);
+      };
+      tables.nodes.insert(tables.nodes.end(),
+                          {below(features), below(6) + below(2) * missing_is_true, way(2 * i + 1), way(2 * i + 2)});
       tables.splits.push_back(below(5) - 2);
     }
     for (std::int32_t i = 0; i <= inner; ++i) {
@@ -108,7 +110,9 @@ TEST(TreeEnsemble, takes_rows_of_float16) {
 
 // Two classes: the probabilities are those of the pair. Three: what LIBSVM's method gives for pairs that agree.
 TEST(PairCoupling, finds_probabilities) {
-  expect_matches_host({std::make_shared<PairCoupling>(2), {float_tensor({3, 1}, {0.5F, 0.9F, 0.001F})}, {}, Precision::float32}, 1e-5);
+  expect_matches_host(
+      {std::make_shared<PairCoupling>(2), {float_tensor({3, 1}, {0.5F, 0.9F, 0.001F})}, {}, Precision::float32},
+      1e-5);
   for (const std::int64_t classes : {3, 7}) {
     const Tensor pairs = random_tensor(DType::float32, {40, classes * (classes - 1) / 2}, 0.01, 0.99);
     expect_matches_host({std::make_shared<PairCoupling>(classes), {pairs}, {}, Precision::float32}, 1e-4);

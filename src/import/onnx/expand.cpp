@@ -110,8 +110,8 @@ bool names_classes(const Node& node) {
   return class_names(node) != nullptr && std::ranges::none_of(node.attributes, is_labels);
 }
 
-// A classifier whose labels are strings: one that numbers its classes from 1, and a table with their names. 0 is what a
-// single class gives that does not hold; it has no name.
+// A classifier whose labels are strings: one that numbers its classes from 1, and a table with their names. 0 is what
+// a single class gives that does not hold; it has no name.
 void expand_classifier(Expansion& into) {
   const Node& source = into.source();
   const Names names = *class_names(source);

@@ -33,7 +33,8 @@ bool casts_to_text(const Node& node) {
 
 // Encoders have strings among their attributes when they take or give them.
 bool has_text(const Node& node) {
-  if (node.domain != "ai.onnx.ml" || (node.op_type != "LabelEncoder" && node.op_type != "OneHotEncoder")) return false;
+  if (node.domain != "ai.onnx.ml" || (node.op_type != "LabelEncoder" && node.op_type != "OneHotEncoder"))
+    return false;
   return std::ranges::any_of(node.attributes, [](const Attribute& attribute) {
     if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) return tensor->dtype() == DType::string;
     const auto* texts = std::get_if<std::vector<std::string>>(&attribute.value);
@@ -147,8 +148,8 @@ class PartBuilder {
     scopes_.erase(scopes_.begin());
   }
 
-  // Builds the nodes between some values and another one again, with other values in the place of those; nodes in front
-  // of the one that asks.
+  // Builds the nodes between some values and another one again, with other values in the place of those; nodes in
+  // front of the one that asks.
   ValueId rebuild(const Node& asking, const std::string& name, const NodeBuilder::Bindings& bindings) {
     constexpr int deepest = 16;
     constexpr std::size_t most_nodes = 1 << 20U;
@@ -158,8 +159,8 @@ class PartBuilder {
     bool before = false;
     for (const Node& node : std::views::reverse(scopes_.front()->nodes)) {
       const bool wanted = before && std::ranges::any_of(node.outputs, [&](const std::string& output) {
-        return needed.contains(output) && !bound.contains(output);
-      });
+                            return needed.contains(output) && !bound.contains(output);
+                          });
       before = before || &node == &asking;
       if (!wanted) continue;
       needed.insert(node.inputs.begin(), node.inputs.end());
@@ -167,8 +168,8 @@ class PartBuilder {
     }
     rebuilt_ += chosen.size();
     if (depth_ == deepest || rebuilt_ > most_nodes) {
-      fail(ErrorCode::limit_exceeded, "gradients of gradients build more than {} nodes, or more than {} deep", most_nodes,
-           deepest);
+      fail(ErrorCode::limit_exceeded, "gradients of gradients build more than {} nodes, or more than {} deep",
+           most_nodes, deepest);
     }
     // What is built again counts here alone, also where the part ends within.
     struct Restore {

@@ -17,7 +17,8 @@ using Function = PointwiseFunction;
 
 // The attribute that is there of "keys_tensor", "keys_int64s", "keys_floats"; those of strings are the host's.
 Tensor list_of(const NodeBuilder& node, const std::string& prefix) {
-  if (const Tensor* tensor = node.tensor(prefix + "_tensor")) return tensor->reshaped({tensor->element_count()}).aligned();
+  if (const Tensor* tensor = node.tensor(prefix + "_tensor"))
+    return tensor->reshaped({tensor->element_count()}).aligned();
   if (const auto* integers = node.node().find<std::vector<std::int64_t>>(prefix + "_int64s")) {
     return Tensor::of<std::int64_t>(DType::int64, {static_cast<std::int64_t>(integers->size())}, *integers);
   }
@@ -49,8 +50,7 @@ ValueId same_key(NodeBuilder& node, ValueId left, ValueId right) {
   const ValueId equal = node.pointwise(Function::equal, {left, right});
   if (!is_floating_point(node.dtype(left))) return equal;
   const ValueId missing = node.pointwise(
-      Function::logical_and,
-      {node.pointwise(Function::is_nan, {left}), node.pointwise(Function::is_nan, {right})});
+      Function::logical_and, {node.pointwise(Function::is_nan, {left}), node.pointwise(Function::is_nan, {right})});
   return node.pointwise(Function::logical_or, {equal, missing});
 }
 
@@ -68,8 +68,8 @@ void build_label_encoder(NodeBuilder& node) {
     node.fail_model(std::format("{} keys and {} values", keys.element_count(), values.element_count()));
   }
   if (keys.dtype() != node.dtype(x)) {
-    node.fail_model(std::format("the keys are {}, and the input is {}", to_string(keys.dtype()),
-                                node.fact(x).to_string()));
+    node.fail_model(
+        std::format("the keys are {}, and the input is {}", to_string(keys.dtype()), node.fact(x).to_string()));
   }
   const ValueId otherwise = default_for(node, values.dtype());
   const Shape shape = node.shape(x);
@@ -82,8 +82,9 @@ void build_label_encoder(NodeBuilder& node) {
   const ValueId flat = node.reshape(x, {element_count(shape)});
   // Of keys that are there twice the last one counts: it stands before what is larger.
   const ValueId above = node.add(std::make_shared<Search>(true), {table, flat});
-  const ValueId place = node.pointwise(Function::maximum, {node.pointwise(Function::subtract, {above, node.scalar(DType::int32, 1)}),
-                                                           node.scalar(DType::int32, 0)});
+  const ValueId place = node.pointwise(
+      Function::maximum,
+      {node.pointwise(Function::subtract, {above, node.scalar(DType::int32, 1)}), node.scalar(DType::int32, 0)});
   const ValueId found = same_key(node, elements_at(node, table, place), flat);
   const ValueId value = elements_at(node, elements_at(node, node.constant(values), places), place);
   node.set_output(0, node.reshape(node.pointwise(Function::select, {found, value, otherwise}), shape));

@@ -45,7 +45,8 @@ ValueId linear_scores(NodeBuilder& node, ValueId rows, std::int64_t targets) {
 }
 
 void build_linear_regressor(NodeBuilder& node) {
-  node.set_output(0, transform_scores(node, score_transform_of(node), linear_scores(node, feature_rows(node), node.integer("targets", 1))));
+  node.set_output(0, transform_scores(node, score_transform_of(node),
+                                      linear_scores(node, feature_rows(node), node.integer("targets", 1))));
 }
 
 // Labels that are integers; strings are the host's, which asks for integers in their place.
@@ -66,8 +67,7 @@ void build_linear_classifier(NodeBuilder& node) {
   if (!node.wants_output(0)) return;
   if (one_score && labels.size() != 2) {
     const double threshold = node.text("post_transform", "NONE") == "NONE" ? 0 : 0.5;
-    const ValueId holds = node.pointwise(Function::less_or_equal,
-                                         {node.scalar(DType::float32, threshold), scores});
+    const ValueId holds = node.pointwise(Function::less_or_equal, {node.scalar(DType::float32, threshold), scores});
     const std::array label{labels.empty() ? std::int64_t{1} : labels[0]};
     const ValueId yes = node.constant(Tensor::of<std::int64_t>(DType::int64, {}, label));
     const ValueId chosen =
@@ -136,9 +136,8 @@ void build_imputer(NodeBuilder& node) {
   if (is_floating_point(dtype)) {
     if (values.empty()) node.fail_model("imputed_value_floats is empty");
     const float replaced = node.real("replaced_value_float", 0.0F);
-    const ValueId missing = std::isnan(replaced)
-                                ? node.pointwise(Function::is_nan, {x})
-                                : node.pointwise(Function::equal, {x, node.scalar(dtype, replaced)});
+    const ValueId missing = std::isnan(replaced) ? node.pointwise(Function::is_nan, {x})
+                                                 : node.pointwise(Function::equal, {x, node.scalar(dtype, replaced)});
     const ValueId imputed = node.cast(for_features(node, "imputed values", values), dtype);
     return node.set_output(0, node.pointwise(Function::select, {missing, imputed, x}));
   }

@@ -67,7 +67,8 @@ template <class Action>
 void for_each_pair(std::int64_t classes, Action&& action) {
   std::size_t pair = 0;
   for (std::int64_t i = 0; i < classes; ++i) {
-    for (std::int64_t j = i + 1; j < classes; ++j) action(pair++, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+    for (std::int64_t j = i + 1; j < classes; ++j)
+      action(pair++, static_cast<std::size_t>(i), static_cast<std::size_t>(j));
   }
 }
 
@@ -83,8 +84,14 @@ Machine read_machine(NodeBuilder& node, std::int64_t classes) {
   if (classes > most_classes) {
     throw Error(ErrorCode::limit_exceeded, std::format("{} classes, {} is the most", classes, most_classes));
   }
-  Machine machine{classes, 0, classes * (classes - 1) / 2, {0}, reals(node, "coefficients"), reals(node, "rho"),
-                  reals(node, "prob_a"), reals(node, "prob_b")};
+  Machine machine{classes,
+                  0,
+                  classes * (classes - 1) / 2,
+                  {0},
+                  reals(node, "coefficients"),
+                  reals(node, "rho"),
+                  reals(node, "prob_a"),
+                  reals(node, "prob_b")};
   const auto most = static_cast<std::int64_t>(reals(node, "support_vectors").size());
   for (const std::int64_t size : node.integers("vectors_per_class").value_or(Integers())) {
     if (size < 0 || size > most) node.fail_model(std::format("vectors_per_class has {}", size));
@@ -135,9 +142,10 @@ ValueId count_votes(NodeBuilder& node, const Machine& machine, ValueId scores) {
     signs[pair * classes + j] = -1;
     lost[j] += 1;
   });
-  const ValueId wins = node.cast(node.pointwise(Function::less, {node.scalar(DType::float32, 0), scores}), DType::float32);
-  const ValueId difference = node.add(
-      std::make_shared<MatMul>(), {wins, real_constant(node, {machine.pairs, machine.classes}, signs)});
+  const ValueId wins =
+      node.cast(node.pointwise(Function::less, {node.scalar(DType::float32, 0), scores}), DType::float32);
+  const ValueId difference =
+      node.add(std::make_shared<MatMul>(), {wins, real_constant(node, {machine.pairs, machine.classes}, signs)});
   return node.pointwise(Function::add, {difference, real_constant(node, {machine.classes}, lost)});
 }
 
@@ -184,15 +192,16 @@ void build_classifier(NodeBuilder& node) {
   const bool positive = std::ranges::all_of(machine.coefficients, [](float value) { return value >= 0; });
   if (machine.classes == 2 && machine.rho.size() == 1 && !probabilities && positive) {
     // Weights without a sign choose the second class wherever one of the votes is past a half.
-    const ValueId past = node.pointwise(Function::less_or_equal, {node.scalar(DType::float32, 0.5), largest_of_rows(node, votes)});
+    const ValueId past =
+        node.pointwise(Function::less_or_equal, {node.scalar(DType::float32, 0.5), largest_of_rows(node, votes)});
     const ValueId second = node.scalar(DType::int64, 1);
     places = node.pointwise(Function::select, {node.reshape(past, {node.shape(rows)[0]}), second, places});
   }
   node.set_output(0, labels_at(node, labels, places));
   const ScoreTransform transform = score_transform_of(node);
   const bool one_score = node.shape(scores)[1] == Dim(1);
-  node.set_output(1, one_score ? binary_scores(node, transform, scores, false)
-                               : transform_scores(node, transform, scores));
+  node.set_output(
+      1, one_score ? binary_scores(node, transform, scores, false) : transform_scores(node, transform, scores));
 }
 
 constexpr std::string_view domain = "ai.onnx.ml";

@@ -76,8 +76,9 @@ class TreeReader {
                   : checked_cast<std::int32_t>(index_within(id, count, "node"));
     };
     for (std::size_t i = 0; i < count; ++i) {
-      trees_.decisions.push_back({static_cast<TreeMode>(modes[i]), missing[i] != 0, feature_of(features[i]), splits[i],
-                                  way(true_ids[i], true_leaves[i] != 0), way(false_ids[i], false_leaves[i] != 0)});
+      trees_.decisions.push_back({static_cast<TreeMode>(modes[i]), missing[i] != 0, feature_of(features[i]),
+                                  splits[i], way(true_ids[i], true_leaves[i] != 0),
+                                  way(false_ids[i], false_leaves[i] != 0)});
     }
     for (const std::int64_t root : list_of<Integers>(node_, "tree_roots")) trees_.roots.push_back(way(root, false));
     replace_members(modes);
@@ -300,14 +301,17 @@ std::int64_t Trees::target_count() const {
 
 Trees read_trees(const Node& node) { return TreeReader(node).read(); }
 
-Trees read_trees_by_node(const Node& node, const std::string& prefix) { return TreeReader(node).read_by_node(prefix); }
+Trees read_trees_by_node(const Node& node, const std::string& prefix) {
+  return TreeReader(node).read_by_node(prefix);
+}
 
 ValueId add_trees(NodeBuilder& node, const Trees& trees, ReductionFunction function, std::int64_t targets,
                   ValueId rows) {
   std::vector<std::int32_t> nodes, starts{0}, share_targets, roots = trees.roots;
   std::vector<double> splits, weights;
   for (const Trees::Decision& decision : trees.decisions) {
-    const std::int32_t mode = static_cast<std::int32_t>(decision.mode) + (decision.missing_is_true ? missing_is_true : 0);
+    const std::int32_t mode =
+        static_cast<std::int32_t>(decision.mode) + (decision.missing_is_true ? missing_is_true : 0);
     nodes.insert(nodes.end(), {decision.feature, mode, decision.when_true, decision.when_false});
     splits.push_back(decision.split);
   }

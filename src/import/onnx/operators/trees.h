@@ -15,8 +15,8 @@ struct LeafShare {
   double weight = 0;
 };
 
-/// The trees of a node, checked: every index is in range, and no tree goes in circles. A way on is a decision's number
-/// or, below 0, that of leaf -1 - way.
+/// The trees of a node, checked: every index is in range, and no tree goes in circles. A way on is a decision's
+/// number or, below 0, that of leaf -1 - way.
 struct Trees {
   struct Decision {
     TreeMode mode = TreeMode::less_or_equal;
@@ -42,8 +42,8 @@ Trees read_trees(const Node& node);
 /// (invalid_model).
 Trees read_trees_by_node(const Node& node, const std::string& prefix);
 
-/// Adds the operator: rows are of the type that results have, float64 where `trees` are wide. Leaves that have several
-/// shares for one target are joined by `function`.
+/// Adds the operator: rows are of the type that results have, float64 where `trees` are wide. Leaves that have
+/// several shares for one target are joined by `function`.
 ValueId add_trees(NodeBuilder& node, const Trees& trees, ReductionFunction function, std::int64_t targets,
                   ValueId rows);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 
+#include "lapilli/error.h"
 #include "ops/contraction.h"
 #include "ops/gather.h"
 #include "ops/movement.h"

@@ -215,8 +215,6 @@ def maps(random, number):
                      int64_vocabulary=random.sample(range(9), 5)),
         lambda: case(f"cast_map_{number}", "CastMap", [dict(zip(numbers, values))],
                      cast_to=random.choice(["TO_FLOAT", "TO_INT64"]), **sparse),
-        lambda: case(f"cast_map_text_{number}", "CastMap", [dict(zip(numbers, ["1.5", "-2", "0.25", "10"]))],
-                     cast_to="TO_FLOAT", **sparse),
     ])()
 
 

@@ -168,7 +168,7 @@ void add_classify_command(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("classify", "Name what photos show");
   const auto arguments = std::make_shared<ClassifyArguments>();
   add_model_argument(*command, *arguments);
-  command->add_option("IMAGE", arguments->images, "PNG, JPEG, WebP, BMP, TIFF or PNM files")
+  command->add_option("IMAGE", arguments->images, "PNG, JPEG, JPEG 2000, WebP, BMP, TIFF or PNM files")
       ->required()
       ->type_name("FILE");
   command->add_option("--top", arguments->top, "How many classes")->check(CLI::PositiveNumber)->capture_default_str();

@@ -53,7 +53,8 @@ void add_archive(const fs::path& path, const std::vector<PortDescription>& ports
   std::size_t used = 0;
   for (auto& [key, tensor] : read_npz(path)) {
     const std::string name = key.starts_with("in:") ? key.substr(3) : key;
-    const auto port = std::ranges::find(ports, name, &PortDescription::name);
+    const auto port = std::ranges::find_if(
+        ports, [&](const PortDescription& each) { return std::ranges::contains(array_names(each), name); });
     if (port == ports.end()) continue;
     inputs.insert_or_assign(name, restored_from_numpy(tensor, port->dtype));
     ++used;
@@ -100,16 +101,22 @@ NamedTensors read_inputs(const std::vector<std::string>& texts, const std::vecto
 NamedTensors complete_inputs(NamedTensors given, const Model& model, Sizes sizes, std::uint64_t seed) {
   learn_sizes(given, model.inputs(), sizes);
   for (const PortDescription& port : model.inputs()) {
+    if (port.kind == PortKind::map) continue;  // which has to be given
     if (!given.contains(port.name)) given.emplace(port.name, random_tensor(port, sizes, seed));
   }
   return given;
 }
 
-NamedTensors run_once(Context& context, const NamedTensors& inputs) {
-  const Progress progress("running");
-  const std::map<std::string, Tensor> given(inputs.begin(), inputs.end());
-  const std::map<std::string, Tensor> results = context.run(given);
-  return {results.begin(), results.end()};
+ArrayList run_once(const Model& model, Context& context, const NamedTensors& inputs) {
+  std::vector<Value> given;
+  for (const PortDescription& port : model.inputs()) given.push_back(value_of(port, inputs));
+  const std::vector<Value> results = [&] {
+    const Progress progress("running");
+    return context.run(given);
+  }();
+  ArrayList arrays;
+  for (std::size_t i = 0; i < results.size(); ++i) add_arrays(model.output_names()[i], results[i], arrays);
+  return arrays;
 }
 
 }  // namespace lapilli::program

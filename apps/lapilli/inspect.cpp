@@ -34,8 +34,7 @@ void print_json(const ModelDescription& description) {
 
 void print_ports(std::string_view kind, const std::vector<PortDescription>& ports) {
   for (const PortDescription& port : ports) {
-    std::cout << std::format("{:8}{}  {}{}\n", kind, one_line(port.name), to_string(port.dtype),
-                             one_line(shape_of(port)));
+    std::cout << std::format("{:8}{}  {}\n", kind, one_line(port.name), one_line(type_of(port)));
   }
 }
 

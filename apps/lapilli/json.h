@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lapilli/model.h"
@@ -19,5 +20,9 @@ Json to_json(const Sizes& sizes);
 
 /// "[batch, 3, 224, 224]"
 std::string shape_of(const PortDescription& port);
+
+std::string_view to_string(PortKind kind) noexcept;
+/// "float32[batch, 3]", "sequence", "map from int64".
+std::string type_of(const PortDescription& port);
 
 }  // namespace lapilli::program

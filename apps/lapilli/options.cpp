@@ -5,6 +5,9 @@
 #include <map>
 
 #include "terminal.h"
+#ifdef LAPILLI_VISION
+#include "vision/model_decoder.h"
+#endif
 
 namespace lapilli::program {
 namespace {
@@ -32,6 +35,9 @@ ModelOptions ModelArguments::model_options() const {
   options.precision = precision;
   options.optimise = !unoptimised;
   options.strict = strict;
+#ifdef LAPILLI_VISION
+  options.decode_image = model_image_decoder();
+#endif
   return options;
 }
 

@@ -71,7 +71,7 @@ void print_text(const PlanSummary& plan, const PlanArguments& arguments, const s
 PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
   if (!model.runs_in_parts(arguments.sizes)) return model.plan(arguments.sizes);
   Context context(model);
-  (void)run_once(context, complete_inputs({}, model, arguments.sizes, 0));
+  (void)run_once(model, context, complete_inputs({}, model, arguments.sizes, 0));
   return context.last_plan();
 }
 

@@ -20,7 +20,7 @@ int prewarm(const ModelArguments& arguments) {
     context.prepare(arguments.sizes);
     // What runs in parts is known once it has run.
     if (context.memory().plans == 0) {
-      (void)run_once(context, complete_inputs({}, model, arguments.sizes, 0));
+      (void)run_once(model, context, complete_inputs({}, model, arguments.sizes, 0));
     }
   }
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;

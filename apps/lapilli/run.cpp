@@ -45,11 +45,10 @@ std::optional<Statistics> statistics_of(const Tensor& tensor) {
   return statistics;
 }
 
-void print_json(const std::vector<PortDescription>& ports, const NamedTensors& outputs) {
+void print_json(const ArrayList& outputs) {
   Json array = Json::array();
-  for (const PortDescription& port : ports) {
-    const Tensor& tensor = outputs.at(port.name);
-    Json entry{{"name", port.name}, {"dtype", to_string(tensor.dtype())}, {"shape", tensor.shape()}};
+  for (const auto& [name, tensor] : outputs) {
+    Json entry{{"name", name}, {"dtype", to_string(tensor.dtype())}, {"shape", tensor.shape()}};
     if (const auto statistics = statistics_of(tensor)) {
       entry["mean"] = statistics->mean;
       entry["min"] = statistics->least;
@@ -61,11 +60,10 @@ void print_json(const std::vector<PortDescription>& ports, const NamedTensors& o
   print(Json{{"outputs", std::move(array)}});
 }
 
-void print_text(const std::vector<PortDescription>& ports, const NamedTensors& outputs) {
+void print_text(const ArrayList& outputs) {
   Table table({"output", "type", "shape", "mean", "min", "max", "not finite"}, {3, 4, 5, 6});
-  for (const PortDescription& port : ports) {
-    const Tensor& tensor = outputs.at(port.name);
-    std::vector<std::string> cells{port.name, std::string(to_string(tensor.dtype())), shape_text(tensor.shape())};
+  for (const auto& [name, tensor] : outputs) {
+    std::vector<std::string> cells{name, std::string(to_string(tensor.dtype())), shape_text(tensor.shape())};
     if (const auto statistics = statistics_of(tensor)) {
       for (const double value : {statistics->mean, statistics->least, statistics->most}) {
         cells.push_back(std::format("{:.5g}", value));
@@ -77,14 +75,12 @@ void print_text(const std::vector<PortDescription>& ports, const NamedTensors& o
   std::cout << table.text();
 }
 
-void write_output(const RunArguments& arguments, const NamedTensors& inputs, const NamedTensors& outputs) {
-  if (!arguments.with_inputs) {
-    write_npz(arguments.output, outputs);
-    return;
-  }
+void write_output(const RunArguments& arguments, const NamedTensors& inputs, const ArrayList& outputs) {
   NamedTensors all;
-  for (const auto& [name, tensor] : inputs) all.emplace("in:" + name, tensor);
-  for (const auto& [name, tensor] : outputs) all.emplace("out:" + name, tensor);
+  if (arguments.with_inputs) {
+    for (const auto& [name, tensor] : inputs) all.emplace("in:" + name, tensor);
+  }
+  for (const auto& [name, tensor] : outputs) all.emplace(arguments.with_inputs ? "out:" + name : name, tensor);
   write_npz(arguments.output, all);
 }
 
@@ -94,14 +90,14 @@ int run(const RunArguments& arguments) {
   const NamedTensors inputs =
       complete_inputs(read_inputs(arguments.inputs, model.inputs()), model, arguments.sizes, arguments.seed);
   Context context(model);
-  const NamedTensors outputs = run_once(context, inputs);
+  const ArrayList outputs = run_once(model, context, inputs);
   if (!arguments.output.empty()) write_output(arguments, inputs, outputs);
   if (arguments.json) {
-    print_json(model.outputs(), outputs);
+    print_json(outputs);
   } else if (arguments.output.empty()) {
-    print_text(model.outputs(), outputs);
+    print_text(outputs);
   } else {
-    std::cout << std::format("{} outputs in {}\n", outputs.size(), arguments.output);
+    std::cout << std::format("{} arrays in {}\n", outputs.size(), arguments.output);
   }
   return success;
 }
@@ -135,7 +131,8 @@ void add_run_command(CLI::App& program, Action& action) {
   add_json_option(*command, arguments->json);
   command->footer(R"(
 Inputs that are not given are made up, the same for the same seed: floats of the normal distribution, integers from 0
-to 99. Without --output, a line is printed for each output.
+to 99. Without --output, a line is printed for each output. A map is two arrays, NAME.keys and NAME.values; a sequence is
+NAME[0], NAME[1], ..., or one map where it holds maps with the same keys, with a row of values for each.
 
 Examples:
   lapilli run model.onnx --size batch=4

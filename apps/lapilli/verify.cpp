@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <format>
 #include <iostream>
@@ -45,19 +46,22 @@ Reference read_reference(const std::string& path, const Model& model) {
          "{}: it has no array 'out:NAME'; the arrays are 'in:' and 'out:' before the model's names", path);
   }
   for (const PortDescription& port : model.inputs()) {
-    const auto found = reference.inputs.find(port.name);
-    if (found == reference.inputs.end())
-      fail(ErrorCode::invalid_argument, "{}: it has no array 'in:{}'", path, port.name);
-    found->second = restored_from_numpy(found->second, port.dtype);
+    for (const std::string& name : array_names(port)) {
+      const auto found = reference.inputs.find(name);
+      if (found == reference.inputs.end())
+        fail(ErrorCode::invalid_argument, "{}: it has no array 'in:{}'", path, name);
+      if (port.kind == PortKind::tensor) found->second = restored_from_numpy(found->second, port.dtype);
+    }
   }
   return reference;
 }
 
-std::vector<Verdict> compare_outputs(const NamedTensors& results, const NamedTensors& references, double limit) {
+std::vector<Verdict> compare_outputs(const ArrayList& results, const NamedTensors& references, double limit) {
   std::vector<Verdict> verdicts;
   for (const auto& [name, reference] : references) {
     Verdict verdict{.name = name, .difference = {}, .passed = false};
-    if (const auto result = results.find(name); result != results.end()) {
+    if (const auto result = std::ranges::find(results, name, &ArrayList::value_type::first);
+        result != results.end()) {
       verdict.difference = compare(result->second, restored_from_numpy(reference, result->second.dtype()));
       verdict.passed = verdict.difference.mismatch.empty() && verdict.difference.relative_error <= limit;
     } else {
@@ -97,7 +101,7 @@ int verify(const VerifyArguments& arguments) {
   const Model model = load_model(arguments);
   const Reference reference = read_reference(arguments.reference, model);
   Context context(model);
-  const NamedTensors results = run_once(context, reference.inputs);
+  const ArrayList results = run_once(model, context, reference.inputs);
   const std::vector<Verdict> verdicts = compare_outputs(results, reference.outputs, arguments.limit());
   const bool passed = std::ranges::all_of(verdicts, &Verdict::passed);
   if (arguments.json) {

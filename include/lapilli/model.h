@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lapilli/device.h"
+#include "lapilli/image_decoder.h"
 #include "lapilli/precision.h"
 #include "lapilli/tensor.h"
 #include "lapilli/value.h"
@@ -31,15 +32,16 @@ struct ModelOptions {
   /// Values inside the model, by their names, that come out behind its own outputs, whatever would be fused around
   /// them.
   std::vector<std::string> keep;
-  std::string variant;  ///< a kernel variant that runs wherever it can, by its name; empty for the best one
+  std::string variant;        ///< a kernel variant that runs wherever it can, by its name; empty for the best one
+  ImageDecoder decode_image;  ///< for models that decode pictures; src/vision has one
 };
 
-enum class PortKind : std::uint8_t { tensor, sequence, optional };
+enum class PortKind : std::uint8_t { tensor, sequence, optional, map };
 
 /// An input or output of a model. Dimensions are numbers, or expressions of named sizes such as "batch".
 struct PortDescription {
   std::string name;
-  DType dtype = DType::undefined;  ///< of tensors; undefined where only a run tells
+  DType dtype = DType::undefined;  ///< of tensors and of the keys of maps; undefined where only a run tells
   std::vector<std::string> shape;  ///< of tensors whose rank the model tells
   PortKind kind = PortKind::tensor;
 };
@@ -101,6 +103,8 @@ class Model {
 
   [[nodiscard]] const std::vector<PortDescription>& inputs() const noexcept;
   [[nodiscard]] const std::vector<PortDescription>& outputs() const;
+  /// Known without a plan.
+  [[nodiscard]] const std::vector<std::string>& output_names() const noexcept;
   [[nodiscard]] const Device& device() const noexcept;
 
   /// Plans for these sizes without running. Named sizes that are not given are 1.
@@ -171,7 +175,7 @@ class Context {
   /// Starts a run and returns; results of one can be read while the next ones run. At most 8 are under way at once.
   /// A model that runs in parts (its sizes depend on data, or the host has a part in it) is done when this returns.
   [[nodiscard]] Run submit(std::span<const Tensor> inputs);
-  /// The same for models that take or give sequences and optionals.
+  /// The same for models that take or give sequences, optionals and maps.
   std::vector<Value> run(std::span<const Value> inputs);
   /// The same by name, all tensors.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs);

@@ -148,8 +148,8 @@ struct Context::State {
   std::vector<Value> run_in_parts(std::span<const Value> inputs) {
     const Model::State& state = *model.state_;
     if (!flow) {
-      flow =
-          std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants, state.parts);
+      flow = std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants,
+                                    state.parts, HostServices{state.options.decode_image});
     }
     PartsSummary& summary = last_in_parts.emplace();
     summary.inputs.assign(inputs.begin(), inputs.end());

@@ -41,8 +41,12 @@ void count_parameters(const Graph& graph, ModelDescription& description) {
 }
 
 PortKind port_kind(onnx::Type::Kind kind) {
-  if (kind == onnx::Type::Kind::sequence) return PortKind::sequence;
-  return kind == onnx::Type::Kind::optional ? PortKind::optional : PortKind::tensor;
+  switch (kind) {
+    case onnx::Type::Kind::sequence: return PortKind::sequence;
+    case onnx::Type::Kind::optional: return PortKind::optional;
+    case onnx::Type::Kind::map: return PortKind::map;
+    default: return PortKind::tensor;
+  }
 }
 
 // A node of a model that is run in parts: what its inputs look like is known when it runs.

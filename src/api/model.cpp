@@ -124,6 +124,8 @@ const std::vector<PortDescription>& Model::outputs() const {
   return state_->outputs;
 }
 
+const std::vector<std::string>& Model::output_names() const noexcept { return state_->network.output_names(); }
+
 const Device& Model::device() const noexcept { return state_->device; }
 
 PlanSummary Model::plan(const Sizes& sizes) const {

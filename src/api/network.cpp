@@ -58,13 +58,21 @@ std::string_view kind_text(onnx::Type::Kind kind) {
     case onnx::Type::Kind::sparse_tensor: return "a tensor";
     case onnx::Type::Kind::sequence: return "a sequence";
     case onnx::Type::Kind::optional: return "an optional";
+    case onnx::Type::Kind::map: return "a map";
     default: return "another kind of value";
   }
+}
+
+std::string given_text(const Value& value) {
+  if (value.is_tensor()) return std::string(to_string(value.tensor().dtype())) + shape_text(value.tensor().shape());
+  if (value.is_map()) return std::format("a map from {}", to_string(value.map().keys.dtype()));
+  return value.empty() ? "nothing" : "a sequence";
 }
 
 bool fits(const onnx::InputDescription& input, const Value& value) {
   if (input.kind == onnx::Type::Kind::optional) return true;
   if (input.kind == onnx::Type::Kind::sequence) return value.is_sequence();
+  if (input.kind == onnx::Type::Kind::map) return value.is_map() && value.map().keys.dtype() == input.dtype;
   return value.is_tensor() && (input.dtype == DType::undefined || value.tensor().dtype() == input.dtype) &&
          (!input.ranked || value.tensor().shape().size() == input.shape.size());
 }
@@ -173,10 +181,7 @@ void Network::check_inputs(std::span<const Value> inputs) const {
     if (fits(inputs_[i], inputs[i])) continue;
     fail(ErrorCode::invalid_argument, "{}: input '{}' takes {}{}{}, but {} is given", path_, inputs_[i].name,
          kind_text(inputs_[i].kind), inputs_[i].dtype == DType::undefined ? "" : " of ",
-         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype),
-         inputs[i].is_tensor()
-             ? std::string(to_string(inputs[i].tensor().dtype())) + shape_text(inputs[i].tensor().shape())
-             : std::string(inputs[i].empty() ? "nothing" : "a sequence"));
+         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype), given_text(inputs[i]));
   }
 }
 

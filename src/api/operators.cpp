@@ -44,6 +44,7 @@ std::vector<OperatorDescription> list_operators() {
     }
   }
   for (const onnx::ExpandedOperator& expanded : onnx::expanded_operators()) {
+    if (onnx::find_operator(expanded.domain, expanded.name, expanded.since) != nullptr) continue;
     OperatorDescription& description = entry(operators, expanded.domain, expanded.name);
     description.versions.push_back(expanded.since);
     description.runs_on = "device";

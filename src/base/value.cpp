@@ -1,8 +1,26 @@
 #include "lapilli/value.h"
 
+#include <set>
+#include <string_view>
+
 #include "base/failure.h"
+#include "base/text.h"
 
 namespace lapilli {
+namespace {
+
+std::string_view kind_of(const Value& value) {
+  if (value.is_tensor()) return "a tensor";
+  if (value.is_sequence()) return "a sequence";
+  return value.is_map() ? "a map" : "an optional without content";
+}
+
+template <class T>
+bool has_twice(std::span<const T> keys) {
+  return std::set<T>(keys.begin(), keys.end()).size() != keys.size();
+}
+
+}  // namespace
 
 Value Value::sequence(std::vector<Value> elements) {
   Value value;
@@ -10,16 +28,36 @@ Value Value::sequence(std::vector<Value> elements) {
   return value;
 }
 
+Value Value::map(Tensor keys, Tensor values) {
+  const bool texts = keys.dtype() == DType::string;
+  if ((!texts && keys.dtype() != DType::int64) || keys.shape().size() != 1 || values.shape().empty() ||
+      values.shape()[0] != keys.element_count()) {
+    fail(ErrorCode::invalid_argument,
+         "a map of keys {}{} and values {}{}; int64 or string [n] and [n, ...] are needed", to_string(keys.dtype()),
+         shape_text(keys.shape()), to_string(values.dtype()), shape_text(values.shape()));
+  }
+  const Tensor aligned = keys.aligned();
+  if (texts ? has_twice(aligned.strings()) : has_twice(aligned.elements<std::int64_t>())) {
+    fail(ErrorCode::invalid_argument, "a map has a key twice");
+  }
+  Value value;
+  value.content_ = Map{aligned, std::move(values)};
+  return value;
+}
+
 const Tensor& Value::tensor() const {
   if (const auto* tensor = std::get_if<Tensor>(&content_)) return *tensor;
-  fail(ErrorCode::invalid_argument, "the value is {}, where a tensor is needed",
-       empty() ? "an optional without content" : "a sequence");
+  fail(ErrorCode::invalid_argument, "the value is {}, where a tensor is needed", kind_of(*this));
 }
 
 const std::vector<Value>& Value::elements() const {
   if (const auto* elements = std::get_if<Elements>(&content_)) return **elements;
-  fail(ErrorCode::invalid_argument, "the value is {}, where a sequence is needed",
-       empty() ? "an optional without content" : "a tensor");
+  fail(ErrorCode::invalid_argument, "the value is {}, where a sequence is needed", kind_of(*this));
+}
+
+const Map& Value::map() const {
+  if (const auto* map = std::get_if<Map>(&content_)) return *map;
+  fail(ErrorCode::invalid_argument, "the value is {}, where a map is needed", kind_of(*this));
 }
 
 }  // namespace lapilli

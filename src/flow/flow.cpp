@@ -98,9 +98,10 @@ void Flow::run_on_host(Scope& scope, const onnx::Node& node) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i].is_tensor()) onnx::require_type(record->types, node, i, inputs[i].tensor().dtype());
     }
-    HostCall call(node, std::move(inputs), [&](const onnx::Graph& graph, std::vector<Value> values) {
+    const auto run_inner = [&](const onnx::Graph& graph, std::vector<Value> values) {
       return run_graph(graph, &scope, std::move(values));
-    });
+    };
+    HostCall call(node, std::move(inputs), run_inner, services_);
     record->run(call);
     results = call.take_outputs();
   } else {

@@ -22,8 +22,12 @@ class Flow {
  public:
   /// The model must outlive it.
   Flow(const onnx::Model& model, VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
-       std::shared_ptr<PartPlans> plans)
-      : model_(model), device_(std::move(device)), constants_(std::move(constants)), plans_(std::move(plans)) {}
+       std::shared_ptr<PartPlans> plans, HostServices services = {})
+      : model_(model),
+        device_(std::move(device)),
+        constants_(std::move(constants)),
+        plans_(std::move(plans)),
+        services_(std::move(services)) {}
 
   /// Inputs in the order of the model's inputs that have no initializer; results in the order of its outputs. Throws
   /// Error that names the node.
@@ -62,6 +66,7 @@ class Flow {
   VulkanDevice device_;
   std::shared_ptr<ResidentConstants> constants_;
   std::shared_ptr<PartPlans> plans_;
+  HostServices services_;
   std::list<Prepared> prepared_;  // the latest first
   Observer observe_;              // of the run that goes on
 };

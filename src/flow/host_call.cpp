@@ -36,7 +36,7 @@ const onnx::Graph& HostCall::graph(std::string_view name) const {
 
 std::span<const std::span<const HostOperator>> host_operator_families() {
   static const std::array families{control_operators(), sequence_operators(), text_operators(),
-                                   label_operators(),   tree_operators(),     support_vector_operators()};
+                                   label_operators(),   map_operators(),      image_operators()};
   return families;
 }
 

@@ -9,17 +9,27 @@
 #include "base/failure.h"
 #include "import/onnx/model.h"
 #include "import/onnx/operators/types.h"
+#include "lapilli/image_decoder.h"
 #include "lapilli/value.h"
 
 namespace lapilli {
+
+/// What the application does for a model.
+struct HostServices {
+  ImageDecoder decode_image;  ///< empty where it does not
+};
 
 /// What an operator of the host works with: a node, the values of its inputs, and a way to run its subgraphs.
 class HostCall {
  public:
   using RunGraph = std::function<std::vector<Value>(const onnx::Graph&, std::vector<Value>)>;
 
-  HostCall(const onnx::Node& node, std::vector<Value> inputs, RunGraph run_graph)
-      : node_(node), inputs_(std::move(inputs)), outputs_(node.outputs.size()), run_graph_(std::move(run_graph)) {}
+  HostCall(const onnx::Node& node, std::vector<Value> inputs, RunGraph run_graph, HostServices services = {})
+      : node_(node),
+        inputs_(std::move(inputs)),
+        outputs_(node.outputs.size()),
+        run_graph_(std::move(run_graph)),
+        services_(std::move(services)) {}
 
   [[nodiscard]] const onnx::Node& node() const noexcept { return node_; }
   [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
@@ -47,6 +57,8 @@ class HostCall {
     return run_graph_(graph, std::move(inputs));
   }
 
+  [[nodiscard]] const HostServices& services() const noexcept { return services_; }
+
   void set_output(std::size_t index, Value value) {
     if (index < outputs_.size()) outputs_[index] = std::move(value);
   }
@@ -57,6 +69,7 @@ class HostCall {
   const onnx::Node& node_;
   std::vector<Value> inputs_, outputs_;
   RunGraph run_graph_;
+  HostServices services_;
 };
 
 /// An operator that the host runs, and why.
@@ -78,7 +91,7 @@ std::span<const HostOperator> control_operators();
 std::span<const HostOperator> sequence_operators();
 std::span<const HostOperator> text_operators();
 std::span<const HostOperator> label_operators();
-std::span<const HostOperator> tree_operators();
-std::span<const HostOperator> support_vector_operators();
+std::span<const HostOperator> map_operators();
+std::span<const HostOperator> image_operators();
 
 }  // namespace lapilli

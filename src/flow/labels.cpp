@@ -6,7 +6,6 @@
 #include "flow/host_elements.h"
 #include "flow/host_tensors.h"
 #include "flow/label_table.h"
-#include "import/onnx/graph/evaluate.h"
 
 namespace lapilli {
 namespace {
@@ -121,32 +120,12 @@ void encode_one_hot(HostCall& call) {
   call.set_output(0, std::move(result));
 }
 
-// The same node with numbers for labels gives the places of the labels.
-void classify_to_text(HostCall& call) {
-  const auto labels = call.attribute<Texts>("classlabels_strings", {});
-  onnx::Node numbered = call.node();
-  std::erase_if(numbered.attributes,
-                [](const onnx::Attribute& attribute) { return attribute.name.starts_with("classlabels_"); });
-  Integers numbers;
-  for (std::size_t i = 0; i < labels.size(); ++i) numbers.push_back(static_cast<std::int64_t>(i) + 1);
-  numbered.attributes.push_back({"classlabels_ints", onnx::AttributeType::integers, numbers, {}});
-  const std::array inputs{call.tensor(0)};
-  const std::vector<Tensor> results = onnx::evaluate_node(numbered, inputs);
-  if (results[0].defined()) {
-    // 0 is what a single class gives when it does not hold.
-    call.set_output(0, labels_at(LabelTable(vector_of(numbers)).find(results[0]), vector_of(labels), text_scalar(""),
-                                 results[0].shape()));
-  }
-  if (results.size() > 1 && results[1].defined()) call.set_output(1, results[1]);
-}
-
-constexpr std::string_view looks_up = "labels are looked up in a table", domain = "ai.onnx.ml";
+constexpr std::string_view looks_up = "labels that are strings are looked up in a table", domain = "ai.onnx.ml";
 
 constexpr std::array operators{
     HostOperator{"CategoryMapper", 1, map_named_categories, looks_up, domain},
     HostOperator{"LabelEncoder", 1, encode_classes, looks_up, domain},
     HostOperator{"LabelEncoder", 2, encode_labels, looks_up, domain},
-    HostOperator{"LinearClassifier", 1, classify_to_text, "its labels are strings", domain},
     HostOperator{"OneHotEncoder", 1, encode_one_hot, looks_up, domain},
 };
 

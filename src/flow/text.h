@@ -8,8 +8,12 @@ namespace lapilli {
 
 constexpr std::string_view strings_reason = "strings are the host's";
 
-/// Cast and CastLike from strings or to them. Real numbers read as NumPy prints them, with the fewest digits that
-/// give them back, but for ONNX's own literals "NaN", "INF" and "-INF"; bool reads "True" and "False".
+/// The elements as another type, strings too. Real numbers read as NumPy prints them, with the fewest digits that
+/// give them back, but for ONNX's own literals "NaN", "INF" and "-INF"; bool reads "True" and "False". Throws Error
+/// (invalid_argument) for text that is no number.
+Tensor cast_elements(const Tensor& tensor, DType dtype);
+
+/// Cast and CastLike from strings or to them.
 void cast_text(HostCall& call);
 void cast_text_like(HostCall& call);
 

@@ -203,14 +203,6 @@ Tensor from_texts(const Tensor& texts, DType dtype) {
                           dtype);
 }
 
-void cast_to(HostCall& call, DType dtype) {
-  const Tensor& tensor = call.tensor(0);
-  if (tensor.dtype() == dtype) return call.set_output(0, tensor);
-  if (tensor.dtype() == DType::string) return call.set_output(0, from_texts(tensor, dtype));
-  if (dtype != DType::string) return call.set_output(0, convert_elements(tensor, dtype));
-  call.set_output(0, Tensor::of_strings(tensor.shape(), to_texts(tensor)));
-}
-
 // Up to opset 5 the type is said by its name.
 DType target_type(const HostCall& call) {
   if (call.node().opset_version >= 6) {
@@ -224,8 +216,15 @@ DType target_type(const HostCall& call) {
 
 }  // namespace
 
-void cast_text(HostCall& call) { cast_to(call, target_type(call)); }
+Tensor cast_elements(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  if (tensor.dtype() == DType::string) return from_texts(tensor, dtype);
+  if (dtype != DType::string) return convert_elements(tensor, dtype);
+  return Tensor::of_strings(tensor.shape(), to_texts(tensor));
+}
 
-void cast_text_like(HostCall& call) { cast_to(call, call.tensor(1).dtype()); }
+void cast_text(HostCall& call) { call.set_output(0, cast_elements(call.tensor(0), target_type(call))); }
+
+void cast_text_like(HostCall& call) { call.set_output(0, cast_elements(call.tensor(0), call.tensor(1).dtype())); }
 
 }  // namespace lapilli

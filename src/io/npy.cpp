@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <format>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "base/small_float.h"
 #include "base/text.h"
 #include "io/npy_header.h"
+#include "io/npy_text.h"
 
 namespace lapilli {
 namespace {
@@ -34,13 +36,26 @@ constexpr std::array type_codes{
     TypeCode{"u4", DType::uint32},  TypeCode{"u8", DType::uint64},  TypeCode{"b1", DType::boolean},
 };
 
-DType dtype_of(std::string_view description) {
+/// What an element of an array is: a type and its bytes, or text of so many code points.
+struct Element {
+  DType dtype = DType::undefined;
+  std::size_t bytes = 0, unit = 0;  // unit: what has a byte order
+};
+
+Element element_of(std::string_view description) {
   const bool ordered = !description.empty() && std::string_view("<>|=").contains(description.front());
-  const auto* const found = std::ranges::find(type_codes, ordered ? description.substr(1) : "", &TypeCode::code);
-  if (found == type_codes.end()) {
-    fail(ErrorCode::unsupported, "arrays of NumPy's type '{}' cannot be read; numbers and bool can", description);
+  const std::string_view code = ordered ? description.substr(1) : "";
+  constexpr std::size_t longest_text = std::size_t{1} << 28U;
+  if (const auto length = npy_text_length(code); length && *length <= longest_text) {
+    return {DType::string, 4 * *length, 4};
   }
-  return found->dtype;
+  const auto* const found = std::ranges::find(type_codes, code, &TypeCode::code);
+  if (found == type_codes.end()) {
+    fail(ErrorCode::unsupported, "arrays of NumPy's type '{}' cannot be read; numbers, bool and text can",
+         description);
+  }
+  const std::size_t bytes = bit_width(found->dtype) / 8;
+  return {found->dtype, bytes, bytes};
 }
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -124,6 +139,23 @@ std::string shape_tuple(std::span<const std::int64_t> shape) {
   return text + ")";
 }
 
+std::vector<std::byte> whole_file(std::string_view type, std::span<const std::int64_t> shape,
+                                  std::span<const std::byte> elements) {
+  std::string header =
+      std::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", type, shape_tuple(shape));
+  // The elements begin at a multiple of 64, the header ends in a line break.
+  const std::size_t begin = align_up(preamble + 2 + header.size() + 1, std::size_t{64});
+  header.resize(begin - preamble - 2 - 1, ' ');
+  header += '\n';
+  const auto length = checked_cast<std::uint16_t>(header.size());
+  const std::string text = std::string(magic) + std::string("\1\0", 2) + static_cast<char>(length & 255U) +
+                           static_cast<char>(length >> 8U) + header;
+  std::vector<std::byte> file(begin + elements.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), file.begin());
+  std::ranges::copy(elements, file.begin() + static_cast<std::ptrdiff_t>(begin));
+  return file;
+}
+
 }  // namespace
 
 Tensor restored_from_numpy(const Tensor& tensor, DType dtype) {
@@ -148,49 +180,39 @@ Tensor restored_from_numpy(const Tensor& tensor, DType dtype) {
 Tensor read_npy(std::span<const std::byte> file, std::shared_ptr<const void> owner) {
   const Parts parts = split(file);
   const NpyHeader header = parse_npy_header(parts.header);
-  const DType dtype = dtype_of(header.type);
-  const std::size_t needed = byte_count(dtype, element_count(header.shape));
+  const Element element = element_of(header.type);
+  const std::size_t needed = checked_multiply(static_cast<std::size_t>(element_count(header.shape)), element.bytes);
   if (parts.elements.size() != needed) {
-    fail(ErrorCode::invalid_argument, "{}{} takes {} bytes, but {} follow the header", to_string(dtype),
+    fail(ErrorCode::invalid_argument, "{}{} takes {} bytes, but {} follow the header", to_string(element.dtype),
          shape_text(header.shape), needed, parts.elements.size());
   }
-  const std::size_t width = bit_width(dtype) / 8;
-  const bool swapped = header.type.front() == '>' && width > 1;
+  const bool is_text = element.dtype == DType::string;
+  const bool swapped = header.type.front() == '>' && element.unit > 1;
   const bool turned = header.fortran_order && header.shape.size() > 1;
-  if (!swapped && !turned) return Tensor::view(dtype, header.shape, parts.elements, std::move(owner));
-  Tensor result = Tensor::allocate(dtype, header.shape);
-  const std::span<std::byte> elements = result.mutable_bytes();
-  if (turned) {
-    turn_from_fortran(parts.elements, header.shape, width, elements);
-  } else {
-    std::ranges::copy(parts.elements, elements.begin());
+  if (!swapped && !turned && !is_text) {
+    return Tensor::view(element.dtype, header.shape, parts.elements, std::move(owner));
   }
-  if (swapped) reverse_elements(elements, width);
-  return result;
+  const auto bytes = std::make_shared<std::vector<std::byte>>(parts.elements.begin(), parts.elements.end());
+  if (turned) turn_from_fortran(parts.elements, header.shape, element.bytes, *bytes);
+  if (swapped) reverse_elements(*bytes, element.unit);
+  if (is_text) return texts_from_npy(*bytes, element.bytes / 4, header.shape);
+  return Tensor::view(element.dtype, header.shape, *bytes, bytes);
 }
 
 std::vector<std::byte> write_npy(const Tensor& tensor) {
   const DType stored = stored_type(tensor.dtype());
   if (stored != tensor.dtype()) return write_npy(converted(tensor, stored));
+  if (stored == DType::string) {
+    const NpyTexts texts = texts_for_npy(tensor);
+    return whole_file(std::format("<U{}", texts.length), tensor.shape(), texts.elements);
+  }
   const auto* const found = std::ranges::find(type_codes, stored, &TypeCode::dtype);
   if (found == type_codes.end()) {
     fail(ErrorCode::unsupported, "NumPy has no type for {}, so that such an array cannot be written",
          to_string(stored));
   }
   const char order = bit_width(stored) > 8 ? '<' : '|';
-  std::string header = std::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}", order, found->code,
-                                   shape_tuple(tensor.shape()));
-  // The elements begin at a multiple of 64, the header ends in a line break.
-  const std::size_t begin = align_up(preamble + 2 + header.size() + 1, std::size_t{64});
-  header.resize(begin - preamble - 2 - 1, ' ');
-  header += '\n';
-  const auto length = checked_cast<std::uint16_t>(header.size());
-  const std::string text = std::string(magic) + std::string("\1\0", 2) + static_cast<char>(length & 255U) +
-                           static_cast<char>(length >> 8U) + header;
-  std::vector<std::byte> file(begin + tensor.bytes().size());
-  std::ranges::copy(std::as_bytes(std::span(text)), file.begin());
-  std::ranges::copy(tensor.bytes(), file.begin() + static_cast<std::ptrdiff_t>(begin));
-  return file;
+  return whole_file(std::format("{}{}", order, found->code), tensor.shape(), tensor.bytes());
 }
 
 }  // namespace lapilli

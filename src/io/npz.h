@@ -14,7 +14,7 @@ namespace lapilli {
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 /// Throws Error that names the file, and the array in it: input_output when it cannot be read, invalid_argument when
-/// it is damaged, unsupported for what is not numbers or bool, limit_exceeded past 16 GiB unpacked.
+/// it is damaged, unsupported for objects and records, limit_exceeded past 16 GiB unpacked.
 NamedTensors read_npz(const std::filesystem::path& path);
 Tensor read_npy(const std::filesystem::path& path);
 

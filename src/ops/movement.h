@@ -70,6 +70,9 @@ class Slice final : public Movement {
   [[nodiscard]] std::vector<Region> regions(std::span<const Fact> inputs, Assumptions& assumptions) const override;
   /// Whether it takes every element of an input of this shape, in order.
   [[nodiscard]] bool takes_all(std::span<const Dim> shape) const;
+  [[nodiscard]] const std::vector<Dim>& start() const noexcept { return start_; }
+  [[nodiscard]] const std::vector<Dim>& size() const noexcept { return size_; }
+  [[nodiscard]] const std::vector<Dim>& step() const noexcept { return step_; }
 
  private:
   std::vector<Dim> start_, size_, step_;

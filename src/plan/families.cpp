@@ -11,6 +11,7 @@
 #include "ops/linear_attention.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
+#include "ops/pair_coupling.h"
 #include "ops/pointwise.h"
 #include "ops/random.h"
 #include "ops/range.h"
@@ -22,6 +23,7 @@
 #include "ops/scatter.h"
 #include "ops/sort.h"
 #include "ops/suppression.h"
+#include "ops/tree_ensemble.h"
 #include "ops/window.h"
 
 namespace lapilli {
@@ -57,6 +59,8 @@ const auto& family_table() {
       Family{typeid(Search), follow_inputs, emit_search},
       Family{typeid(Random), follow_inputs, emit_random},
       Family{typeid(Suppression), require_row_major, emit_suppression},
+      Family{typeid(PairCoupling), choose_pair_coupling_layouts, emit_pair_coupling},
+      Family{typeid(TreeEnsemble), choose_tree_ensemble_layouts, emit_tree_ensemble},
   };
   return table;
 }

@@ -83,6 +83,10 @@ void emit_search(const Node& node, Emission& emission);
 void emit_random(const Node& node, Emission& emission);
 void emit_suppression(const Node& node, Emission& emission);
 void emit_range(const Node& node, Emission& emission);
+void emit_pair_coupling(const Node& node, Emission& emission);
+LayoutChoice choose_pair_coupling_layouts(const LayoutQuery& query);
+void emit_tree_ensemble(const Node& node, Emission& emission);
+LayoutChoice choose_tree_ensemble_layouts(const LayoutQuery& query);
 void emit_extreme_index(const Node& node, Emission& emission);
 
 /// A strided copy between two placements of the same shape, converting the type.

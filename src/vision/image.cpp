@@ -15,7 +15,8 @@ namespace {
 void check_header(std::span<const std::byte> file, const DecodeLimits& limits) {
   const std::optional<ImageHeader> header = read_image_header(file);
   if (!header) {
-    fail(ErrorCode::unsupported, "not an image that Lapilli reads: PNG, JPEG, WebP, BMP, TIFF and PNM are");
+    fail(ErrorCode::unsupported,
+         "not an image that Lapilli reads: PNG, JPEG, JPEG 2000, WebP, BMP, TIFF and PNM are");
   }
   if (!header->complete) {
     fail(ErrorCode::invalid_argument, "the {} file ends before its picture does", header->format);

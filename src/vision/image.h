@@ -20,9 +20,10 @@ struct DecodeLimits {
   std::uint64_t pixels = std::uint64_t{1} << 27U;  ///< width * height
 };
 
-/// Reads a PNG, JPEG, WebP, BMP, TIFF or PNM file as a viewer shows it: turned as its EXIF data say, grey and palette
-/// expanded, alpha dropped, 16 bits cut to 8. Throws Error that names the file: input_output when it cannot be read,
-/// unsupported for another format, invalid_argument when it is damaged or ends early, limit_exceeded past a limit.
+/// Reads a PNG, JPEG, JPEG 2000, WebP, BMP, TIFF or PNM file as a viewer shows it: turned as its EXIF data say, grey
+/// and palette expanded, alpha dropped, 16 bits cut to 8. Throws Error that names the file: input_output when it
+/// cannot be read, unsupported for another format, invalid_argument when it is damaged or ends early, limit_exceeded
+/// past a limit.
 Image decode_image(const std::filesystem::path& path, const DecodeLimits& limits = {});
 
 /// The same for a file that is already in memory.

@@ -140,12 +140,42 @@ ImageHeader read_pnm(Bytes file) {
   return {.format = "PNM", .width = width, .height = height};
 }
 
+// The sizes of a JPEG 2000 codestream, which begins at this byte with the markers SOC and SIZ.
+ImageHeader read_codestream(Bytes file, std::uint64_t at) {
+  if (big_endian(file, at, 4) != 0xFF4FFF51U)
+    fail(ErrorCode::invalid_argument, "no JPEG 2000 codestream at byte {}", at);
+  const auto extent = [&](std::uint64_t place) -> std::uint64_t {
+    const std::uint32_t end = big_endian(file, at + place, 4), offset = big_endian(file, at + place + 8, 4);
+    return end > offset ? end - offset : 0;
+  };
+  return {.format = "JPEG 2000", .width = extent(8), .height = extent(12)};
+}
+
+// Boxes, one of which holds the codestream.
+ImageHeader read_jpeg2000(Bytes file) {
+  std::uint64_t at = 0;
+  while (true) {
+    std::uint64_t length = big_endian(file, at, 4), begin = at + 8;
+    if (length == 1) {
+      length = std::uint64_t{big_endian(file, at + 8, 4)} << 32U | big_endian(file, at + 12, 4);
+      begin += 8;
+    }
+    if (begins_with(file, "jp2c", at + 4)) return read_codestream(file, begin);
+    if (length < begin - at || length > file.size()) {
+      fail(ErrorCode::invalid_argument, "a JPEG 2000 box at byte {} has {} bytes", at, length);
+    }
+    at += length;
+  }
+}
+
 }  // namespace
 
 std::optional<ImageHeader> read_image_header(Bytes file) {
   using namespace std::string_view_literals;
   if (begins_with(file, "\x89PNG\r\n\x1A\n")) return read_png(file);
   if (begins_with(file, "\xFF\xD8\xFF")) return read_jpeg(file);
+  if (begins_with(file, "\xFF\x4F\xFF\x51")) return read_codestream(file, 0);
+  if (begins_with(file, "\0\0\0\x0CjP  \r\n\x87\n"sv)) return read_jpeg2000(file);
   if (begins_with(file, "BM")) return read_bmp(file);
   if (begins_with(file, "RIFF") && begins_with(file, "WEBP", 8)) return read_webp(file);
   if (begins_with(file, "II*\0"sv) || begins_with(file, "MM\0*"sv)) return read_tiff(file);

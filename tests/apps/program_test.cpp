@@ -52,6 +52,21 @@ TEST(Program, WrongUsageIsTwo) {
   }
 }
 
+// Strings, and a map for each row, against ONNX Runtime.
+TEST(Program, MapsAreKeysAndValues) {
+  const std::string model = data_file("forest.onnx"), reference = data_file("forest_reference.npz");
+  const ProgramResult verified = run_program({"verify", model, "--against", reference, "--json"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+  EXPECT_EQ(nlohmann::json::parse(verified.output).at("outputs").size(), 3U);
+  const std::string written = ::testing::TempDir() + "maps.npz";
+  const ProgramResult result = run_program({"run", model, "--input", reference, "--output", written});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const NamedTensors arrays = read_npz(written);
+  EXPECT_EQ(arrays.at("probabilities.keys").strings()[2], "rose");
+  EXPECT_EQ(arrays.at("probabilities.values").shape(), (std::vector<std::int64_t>{4, 3}));
+  EXPECT_EQ(arrays.at("label").shape(), (std::vector<std::int64_t>{4}));
+}
+
 TEST(Program, UnusableModelsAreThreeAndNamed) {
   const ProgramResult missing = run_program({"run", "no_such_model.onnx"});
   EXPECT_EQ(missing.exit_code, 3);

@@ -6,10 +6,20 @@
 #include <variant>
 
 #include "base/failure.h"
+#include "flow/host_tensors.h"
 #include "import/onnx/value.h"
 
 namespace lapilli::conformance {
 namespace {
+
+Value to_value(const onnx::Value& value, DType declared);
+
+// The file has a tensor for each key, of one shape.
+Value to_map(const onnx::Map& map, DType declared) {
+  std::vector<Tensor> values;
+  for (const onnx::Value& value : map.values) values.push_back(to_value(value, declared).tensor());
+  return Value::map(map.keys, join_tensors(values, 0, true));
+}
 
 Value to_value(const onnx::Value& value, DType declared) {
   if (const auto* tensor = std::get_if<Tensor>(&value.content)) {
@@ -26,7 +36,7 @@ Value to_value(const onnx::Value& value, DType declared) {
     for (const onnx::Value& element : sequence->elements) elements.push_back(to_value(element, declared));
     return Value::sequence(std::move(elements));
   }
-  fail(ErrorCode::unsupported, "'{}' is a map, which is not supported yet", value.name);
+  return to_map(std::get<onnx::Map>(value.content), declared);
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace lapilli::conformance {
 
-/// A value of the suite in its file, as the type that the model gives it. Throws Error (unsupported) for a map.
+/// A value of the suite in its file, as the type that the model gives it. Throws Error
+/// (unsupported, invalid_argument) for a map whose values are of several types or shapes.
 Value read_data(const std::filesystem::path& path, const onnx::ValueInfo& info);
 
 /// input_0.pb and so on in the folder, for the inputs that a caller of the model gives.

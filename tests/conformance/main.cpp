@@ -18,6 +18,9 @@
 #include "conformance/run_case.h"
 #include "conformance/worker_pool.h"
 #include "support/restrictions.h"
+#ifdef LAPILLI_VISION
+#include "vision/model_decoder.h"
+#endif
 
 namespace lapilli::conformance {
 namespace {
@@ -72,6 +75,9 @@ Worker make_worker(const std::vector<TestCase>& cases, const Options& options) {
   ModelOptions model_options;
   model_options.optimise = options.mode == "optimised";
   model_options.precision = options.precision == "float16" ? Precision::float16 : Precision::float32;
+#ifdef LAPILLI_VISION
+  model_options.decode_image = model_image_decoder();
+#endif
   const Device device = Device::open(device_options);
   return [&cases, device, model_options, heard = std::size_t{0}](std::size_t task) mutable {
     std::string error = run_case(cases[task], device, model_options);

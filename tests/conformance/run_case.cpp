@@ -76,7 +76,9 @@ class CaseRun {
 
   void check_output(const std::string& name, const Value& result, const Value& reference) const {
     if (result.is_tensor() && reference.is_tensor()) return check_tensor(name, result.tensor(), reference.tensor());
-    if (result.is_sequence() != reference.is_sequence() || result.empty() != reference.empty()) {
+    if (result.is_map() && reference.is_map()) return check_map(name, result.map(), reference.map());
+    if (result.is_sequence() != reference.is_sequence() || result.is_map() != reference.is_map() ||
+        result.empty() != reference.empty()) {
       fail(ErrorCode::internal, "output '{}' is another kind of value", name);
     }
     if (result.empty()) return;
@@ -87,6 +89,12 @@ class CaseRun {
     for (std::size_t i = 0; i < elements.size(); ++i) {
       check_output(std::format("{}[{}]", name, i), elements[i], references[i]);
     }
+  }
+
+  // Values in the order of their keys, which is the file's.
+  void check_map(const std::string& name, const Map& result, const Map& reference) const {
+    check_tensor(name + ".keys", result.keys, reference.keys);
+    check_tensor(name + ".values", result.values, reference.values);
   }
 
   // Integers and bool are exact, but for integers that come from float32 inputs when those are stored as float16: at

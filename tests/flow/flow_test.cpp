@@ -50,6 +50,51 @@ Tensor boolean(bool value) {
   return Tensor::of<std::uint8_t>(DType::boolean, {}, std::span<const std::uint8_t>(&byte, 1));
 }
 
+// d/da (a b)^2 = 2 a b^2, with the values of the inputs in each other's place.
+TEST(Gradient, BuildsNodesAgainWithOtherValues) {
+  onnx::Model model;
+  onnx::Node gradient = make_node("Gradient", {"b", "a"}, {"slope"},
+                                  {attribute("xs", std::vector<std::string>{"a"}),
+                                   attribute("zs", std::vector<std::string>{"b"}), attribute("y", std::string("y"))},
+                                  "ai.onnx.preview.training");
+  gradient.opset_version = 1;
+  model.graph = graph_of("main", {make_node("Mul", {"a", "b"}, {"c"}), make_node("Mul", {"c", "c"}, {"y"}), gradient},
+                         {info("a", DType::float32, {2}), info("b", DType::float32, {2})},
+                         {info("y", DType::float32, {2}), info("slope", DType::float32, {2})});
+  const auto results = run_model(model, {float_tensor({2}, {3, 1}), float_tensor({2}, {5, 2})});
+  EXPECT_EQ(floats_of(results[0].tensor()), (Reals{225, 4}));
+  EXPECT_EQ(floats_of(results[1].tensor()), (Reals{90, 4}));
+}
+
+// A gradient that waits for itself, and one of what is made later.
+TEST(Gradient, RefusesWhatIsNotBeforeIt) {
+  onnx::Model model;
+  onnx::Node gradient = make_node("Gradient", {"a"}, {"slope"},
+                                  {attribute("xs", std::vector<std::string>{"a"}), attribute("y", std::string("y"))},
+                                  "ai.onnx.preview.training");
+  gradient.opset_version = 1;
+  model.graph = graph_of("main", {gradient, make_node("Mul", {"slope", "a"}, {"y"})},
+                         {info("a", DType::float32, {2})}, {info("y", DType::float32, {2})});
+  EXPECT_NE(error_of([&] { run_model(model, {float_tensor({2}, {3, 1})}); }), "");
+}
+
+// A classifier with names for its classes: the numbers are the device's, the names and the maps the host's.
+TEST(Parts, NameClassesAndMakeMaps) {
+  onnx::Model model;
+  const std::vector<std::string> labels{"no", "yes"};
+  onnx::Node classifier = make_node(
+      "LinearClassifier", {"x"}, {"label", "scores"},
+      {attribute("coefficients", Reals{1, 0, 0, 1}), attribute("classlabels_strings", labels)}, "ai.onnx.ml");
+  const onnx::Node maps =
+      make_node("ZipMap", {"scores"}, {"maps"}, {attribute("classlabels_strings", labels)}, "ai.onnx.ml");
+  model.graph = graph_of("main", {classifier, maps}, {info("x", DType::float32, {2, 2})},
+                         {info("label", DType::string, {2}), info("maps", DType::undefined)});
+  onnx::expand_nodes(model);
+  const auto results = run_model(model, {float_tensor({2, 2}, {1, 3, 4, 2})});
+  EXPECT_EQ(strings_in(results[0]), (std::vector<std::string>{"yes", "no"}));
+  EXPECT_EQ(floats_of(results[1].elements()[1].map().values), (Reals{4, 2}));
+}
+
 // Doubles a state of two numbers in each turn, and collects them.
 onnx::Model doubling_loop() {
   onnx::Model model;

@@ -28,7 +28,7 @@ class Case:
     name: str
     op_type: str
     opset: int
-    inputs: list            # arrays; None where an input is left out
+    inputs: list            # arrays, or dictionaries for maps; None where an input is left out
     attributes: dict = dataclasses.field(default_factory=dict)
     constants: tuple = ()   # numbers of the inputs that the model holds
     expected: list = None   # arrays; None: what ONNX Runtime says
@@ -38,7 +38,26 @@ class Case:
 
 
 def element_type(array):
-    return helper.np_dtype_to_tensor_dtype(array.dtype)
+    return TensorProto.STRING if array.dtype.kind in "OU" else helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def arrays_of(name, value):
+    """A value as the arrays that lapilli has for it: a map is its keys and values, maps of the same keys are one map."""
+    if isinstance(value, np.ndarray):
+        return {name: value.astype("U") if value.dtype.kind == "O" else value}
+    maps = [value] if isinstance(value, dict) else value
+    keys = list(maps[0])
+    values = [np.asarray([each[key] for key in keys]) for each in maps]
+    values = np.stack([v.astype(np.float32) if v.dtype == np.float64 else v for v in values])
+    return {name + ".keys": np.asarray(keys), name + ".values": values[0] if isinstance(value, dict) else values}
+
+
+def input_info(name, value):
+    if not isinstance(value, dict):
+        return helper.make_tensor_value_info(name, element_type(value), value.shape)
+    arrays = arrays_of(name, value)
+    values = helper.make_tensor_type_proto(element_type(arrays[name + ".values"]), [])
+    return helper.make_value_info(name, helper.make_map_type_proto(element_type(arrays[name + ".keys"]), values))
 
 
 def model_of(cases):
@@ -52,14 +71,14 @@ def model_of(cases):
             if i in case.constants:
                 initializers.append(numpy_helper.from_array(array, names[i]))
             else:
-                inputs.append(helper.make_tensor_value_info(names[i], element_type(array), array.shape))
+                inputs.append(input_info(names[i], array))
         results = [f"{number}_out{i}" for i in range(len(case.expected) if case.expected else case.outputs)]
         nodes.append(helper.make_node(case.op_type, names, results, name=case.name, domain=case.domain,
                                       **case.attributes))
         for i, result in enumerate(results):
-            dtype = element_type(case.expected[i]) if case.expected else element_type(case.inputs[0])
-            outputs.append(helper.make_empty_tensor_value_info(result) if case.expected is None
-                           else helper.make_tensor_value_info(result, dtype, case.expected[i].shape))
+            known = case.expected is not None and isinstance(case.expected[i], np.ndarray)
+            outputs.append(helper.make_tensor_value_info(result, element_type(case.expected[i]), case.expected[i].shape)
+                           if known else helper.make_empty_tensor_value_info(result))
     graph = helper.make_graph(nodes, "cases", inputs, outputs, initializers)
     opsets = {"": 18, cases[0].domain: cases[0].opset}
     return helper.make_model(graph, opset_imports=[helper.make_opsetid(*opset) for opset in opsets.items()], ir_version=8)
@@ -84,7 +103,7 @@ def expect_runtime(case):
 
 
 def describe(case):
-    shapes = [None if array is None else f"{array.dtype}{list(array.shape)}" +
+    shapes = [array if array is None or isinstance(array, dict) else f"{array.dtype}{list(array.shape)}" +
               (f" = {array.tolist()}" if array.size <= 8 else "") for array in case.inputs]
     return f"{case.name}: {case.op_type}-{case.opset}({', '.join(map(str, shapes))}) {case.attributes}"
 
@@ -94,9 +113,13 @@ def verify(program, cases, arguments):
     with tempfile.TemporaryDirectory() as folder:
         model, reference = Path(folder) / "model.onnx", Path(folder) / "reference.npz"
         onnx.save(model_of(cases), model)
-        outputs = {f"out:{number}_out{i}": array for number, case in enumerate(cases)
-                   for i, array in enumerate(case.expected)}
-        np.savez(reference, **{"in:" + name: array for name, array in feeds_of(cases).items()}, **outputs)
+        reference_arrays = {}
+        for name, value in feeds_of(cases).items():
+            reference_arrays.update(arrays_of("in:" + name, value))
+        for number, case in enumerate(cases):
+            for i, value in enumerate(case.expected):
+                reference_arrays.update(arrays_of(f"out:{number}_out{i}", value))
+        np.savez(reference, **reference_arrays)
         command = [program, "verify", model, "--against", reference, "--tolerance", str(cases[0].tolerance), "--json",
                    *arguments]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,6 +1,7 @@
 """Models of ai.onnx.ml with random numbers: linear ones, support vectors, trees, and what prepares features."""
 import numpy as np
 from check_operators import Case
+from onnx import numpy_helper
 
 f32, i64 = np.float32, np.int64
 
@@ -96,6 +97,136 @@ def tree_classifier(random, number):
                 **attributes)
 
 
+def walk_trees(x, nodes, sets, leaves, roots, aggregate):
+    """What the specification of TreeEnsemble says, row by row."""
+    result = np.zeros((len(x), 3))
+    for row, features_of_row in enumerate(x):
+        found = {}
+        for root in roots:
+            way, is_leaf = root, 0
+            while not is_leaf:
+                feature, mode, split, true, true_leaf, false, false_leaf, missing = nodes[way]
+                value = features_of_row[feature]
+                holds = [value <= split, value < split, value >= split, value > split, value == split, value != split,
+                         value in sets.get(way, [])][mode]
+                if np.isnan(value):
+                    holds = missing
+                way, is_leaf = (true, true_leaf) if holds else (false, false_leaf)
+            found.setdefault(leaves[way][0], []).append(x.dtype.type(leaves[way][1]))
+        for target, weights in found.items():
+            result[row, target] = [sum(weights) / len(roots), sum(weights), min(weights), max(weights)][aggregate]
+    return result.astype(x.dtype)
+
+
+def tree_ensemble(random, number):
+    """Trees of opset 5: one share a leaf, decisions by sets too. ONNX Runtime 1.21 goes other ways through a fifth of them."""
+    dtype = random.choice([f32, np.float64])
+    kinds, nodes, leaves, sets = random.choice([[0, 1, 2, 3], [0, 6], [4, 5, 6]]), [], [], []
+
+    def grow(depth):
+        """Returns (number, whether it is a leaf)."""
+        if depth == 3 or (depth > 0 and random.random() < 0.2):
+            leaves.append((random.randrange(3), random.uniform(-1, 1)))
+            return len(leaves) - 1, 1
+        node = len(nodes)
+        nodes.append(None)
+        mode = random.choice(kinds)
+        true, false = grow(depth + 1), grow(depth + 1)
+        nodes[node] = (random.randrange(FEATURES), mode, 0 if mode == 6 else random.randint(-2, 2), *true, *false,
+                       random.randint(0, 1))
+        return node, 0
+
+    roots = [grow(0)[0] for _ in range(3)]
+    members = {}
+    for i, node in enumerate(nodes):
+        if node[1] == 6:
+            members[i] = random.sample(range(-2, 3), random.randint(1, 4))
+            sets += [*members[i], float("nan")]
+    columns = [list(column) for column in zip(*nodes)]
+    x = np.asarray([random.randint(-2, 2) for _ in range(ROWS * FEATURES)], dtype).reshape(ROWS, FEATURES)
+    x[1, 1] = np.nan
+    aggregate = random.choice([0, 1, 2, 3])
+    expected = [walk_trees(x, nodes, members, leaves, roots, aggregate)]
+    attributes = {} if not sets else {"membership_values": numpy_helper.from_array(np.asarray(sets, dtype))}
+    made = case(f"tree_ensemble_{number}", "TreeEnsemble", [x], opset=5, nodes_featureids=columns[0],
+                nodes_modes=numpy_helper.from_array(np.asarray(columns[1], np.uint8)),
+                nodes_splits=numpy_helper.from_array(np.asarray(columns[2], dtype)),
+                nodes_truenodeids=columns[3], nodes_trueleafs=columns[4], nodes_falsenodeids=columns[5],
+                nodes_falseleafs=columns[6], nodes_missing_value_tracks_true=columns[7], tree_roots=roots, n_targets=3,
+                leaf_targetids=[leaf[0] for leaf in leaves],
+                leaf_weights=numpy_helper.from_array(np.asarray([leaf[1] for leaf in leaves], dtype)),
+                aggregate_function=aggregate, **attributes)
+    made.expected = expected
+    return made
+
+
+def double_trees(random, number):
+    attributes, leaves = trees(random, ["BRANCH_LEQ"])
+    for name in ("nodes_values",):
+        attributes[name + "_as_tensor"] = numpy_helper.from_array(np.asarray(attributes.pop(name), np.float64))
+    x = features(random).astype(np.float64)
+    shares = [(tree, node, 0) for tree, node in leaves]
+    weights = numpy_helper.from_array(np.asarray(floats(random, len(shares)), np.float64))
+    return case(f"tree_regressor_double_{number}", "TreeEnsembleRegressor", [x], opset=3, n_targets=1,
+                target_treeids=[share[0] for share in shares], target_nodeids=[share[1] for share in shares],
+                target_ids=[0] * len(shares), target_weights_as_tensor=weights, **attributes)
+
+
+def label_encoder(random, number):
+    """From numbers or strings to numbers or strings, by attributes of opset 2 or tensors of opset 4."""
+    def column(kind, count):
+        if kind == "strings":
+            return [f"word {i}" for i in range(count)]
+        return list(range(-3, count - 3)) if kind == "int64s" else [i / 4 for i in range(count)]
+
+    dtypes = {"strings": "U", "int64s": i64, "floats": f32}
+    keys, values = random.choice(list(dtypes)), random.choice(list(dtypes))
+    known = column(keys, 6)
+    random.shuffle(known)
+    x = np.asarray([random.choice(column(keys, 9)) for _ in range(8)]).astype(dtypes[keys])
+    with_tensors = random.random() < 0.5 and keys != "strings" and values != "strings"
+    if keys == "floats" and with_tensors:
+        # What is not a number is a key as others are; up to opset 3, ONNX Runtime does not find it.
+        known[0], x[3] = float("nan"), np.nan
+    x = (x.astype(object) if keys == "strings" else x).reshape(2, 4)
+    results = random.sample(column(values, 9), 6)
+    if with_tensors:
+        wide = {"int64s": i64, "floats": np.float64}
+        return case(f"label_encoder_tensor_{number}", "LabelEncoder", [x.astype(wide[keys])], opset=4,
+                    keys_tensor=numpy_helper.from_array(np.asarray(known, wide[keys])),
+                    values_tensor=numpy_helper.from_array(np.asarray(results, wide[values])),
+                    default_tensor=numpy_helper.from_array(np.asarray([7], wide[values])))
+    return case(f"label_encoder_{keys}_{values}_{number}", "LabelEncoder", [x], opset=2,
+                **{"keys_" + keys: known, "values_" + values: results})
+
+
+def maps(random, number):
+    # ONNX Runtime's maps are in the order of their keys.
+    names = sorted(random.sample(["a", "b", "c", "d", "e"], FEATURES))
+    numbers = sorted(random.sample(range(9), FEATURES))
+    values = floats(random, FEATURES)
+    sparse = {"map_form": "SPARSE", "max_map": 6} if random.random() < 0.5 else {}
+    return random.choice([
+        lambda: case(f"zip_map_{number}", "ZipMap", [features(random)],
+                     **random.choice([{"classlabels_strings": names}, {"classlabels_int64s": numbers}])),
+        lambda: case(f"dict_vectorizer_{number}", "DictVectorizer", [dict(zip(names, values))],
+                     string_vocabulary=random.sample(["a", "b", "c", "d", "e"], 4)),
+        lambda: case(f"dict_vectorizer_integers_{number}", "DictVectorizer", [dict(zip(numbers, values))],
+                     int64_vocabulary=random.sample(range(9), 5)),
+        lambda: case(f"cast_map_{number}", "CastMap", [dict(zip(numbers, values))],
+                     cast_to=random.choice(["TO_FLOAT", "TO_INT64"]), **sparse),
+    ])()
+
+
+def named_classes(random, number):
+    """Classifiers whose labels are strings."""
+    made = random.choice([tree_classifier, support_vector_classifier])(random, number)
+    labels = "classlabels_int64s" if "classlabels_int64s" in made.attributes else "classlabels_ints"
+    made.attributes["classlabels_strings"] = [f"class {label}" for label in made.attributes.pop(labels)]
+    made.name = "named_" + made.name
+    return made
+
+
 def preparation(random, number):
     x = features(random)
     missing = x.copy()
@@ -120,5 +251,5 @@ def preparation(random, number):
 def cases(random, count):
     for number in range(count):
         for draw in (linear, support_vector_regressor, support_vector_classifier, tree_regressor, tree_classifier,
-                     preparation):
+                     tree_ensemble, double_trees, label_encoder, maps, named_classes, preparation):
             yield draw(random, number)

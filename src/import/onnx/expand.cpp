@@ -1,5 +1,6 @@
 #include "import/onnx/expand.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <string_view>
@@ -45,6 +46,7 @@ class Expansion {
     node.attributes = std::move(attributes);
     nodes_.push_back(std::move(node));
   }
+  void add(Node node) { nodes_.push_back(std::move(node)); }
   // The first `count` elements along an axis.
   void take(const std::string& padded, const std::string& count, const std::string& result, std::int64_t axis) {
     if (!result.empty()) add("Take", {padded, count}, {result}, {integer_attribute("axis", axis)});
@@ -146,23 +148,80 @@ void expand_non_max_suppression(Expansion& into) {
   into.take(padded, count, into.output(0), 0);
 }
 
+constexpr std::string_view label_prefix = "classlabels_";
+
+const Names* class_names(const Node& node) {
+  const Attribute* attribute = node.find_attribute("classlabels_strings");
+  const auto* names = attribute == nullptr ? nullptr : std::get_if<Names>(&attribute->value);
+  return names == nullptr || names->empty() ? nullptr : names;
+}
+
+bool always(const Node& /*node*/) { return true; }
+
+// Labels of both kinds are an error, which the node's own build function finds.
+bool names_classes(const Node& node) {
+  const auto is_labels = [](const Attribute& attribute) {
+    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&attribute.value);
+    return attribute.name.starts_with(label_prefix) && numbers != nullptr && !numbers->empty();
+  };
+  return class_names(node) != nullptr && std::ranges::none_of(node.attributes, is_labels);
+}
+
+// A classifier whose labels are strings: one that numbers its classes from 1, and a table with their names. 0 is what
+// a single class gives that does not hold; it has no name.
+void expand_classifier(Expansion& into) {
+  const Node& source = into.source();
+  const Names names = *class_names(source);
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < names.size(); ++i) numbers.push_back(static_cast<std::int64_t>(i) + 1);
+  Node classifier = source;
+  std::erase_if(classifier.attributes,
+                [](const Attribute& attribute) { return attribute.name.starts_with(label_prefix); });
+  const bool of_trees = source.op_type == "TreeEnsembleClassifier";
+  classifier.attributes.push_back(
+      {of_trees ? "classlabels_int64s" : "classlabels_ints", AttributeType::integers, numbers, {}});
+  Node table;
+  table.name = source.name;
+  table.op_type = "LabelEncoder";
+  table.domain = source.domain;
+  table.opset_version = 2;
+  table.outputs = {into.output(0)};
+  table.attributes = {{"keys_int64s", AttributeType::integers, numbers, {}},
+                      {"values_strings", AttributeType::strings, names, {}},
+                      {"default_string", AttributeType::string, std::string(), {}}};
+  const bool wanted = !into.output(0).empty();
+  if (wanted) classifier.outputs[0] = into.new_value("places");
+  table.inputs = classifier.outputs;
+  table.inputs.resize(1);
+  into.add(std::move(classifier));
+  if (wanted) into.add(std::move(table));
+}
+
 struct Rule {
   ExpandedOperator source;
+  bool (*applies)(const Node&);
   void (*expand)(Expansion&);
 };
 
+constexpr std::string_view machine_learning = "ai.onnx.ml";
+constexpr TypeSet features = types::single_or_double | types::indices;
+
 constexpr std::array rules{
-    Rule{{"Compress", 9, {types::tensors, types::condition}, ""}, expand_compress},
-    Rule{{"FlexAttention", 1, {types::floats}, "ai.onnx.preview"}, expand_flex_attention},
+    Rule{{"Compress", 9, {types::tensors, types::condition}, ""}, always, expand_compress},
+    Rule{{"FlexAttention", 1, {types::floats}, "ai.onnx.preview"}, always, expand_flex_attention},
     Rule{{"NonMaxSuppression", 10, {types::single, types::single, types::sizes, types::single}, ""},
+         always,
          expand_non_max_suppression},
-    Rule{{"NonZero", 9, {types::plain}, ""}, expand_non_zero},
-    Rule{{"Unique", 11, {types::tensors}, ""}, expand_unique},
+    Rule{{"NonZero", 9, {types::plain}, ""}, always, expand_non_zero},
+    Rule{{"Unique", 11, {types::tensors}, ""}, always, expand_unique},
+    Rule{{"LinearClassifier", 1, {features}, machine_learning}, names_classes, expand_classifier},
+    Rule{{"SVMClassifier", 1, {features}, machine_learning}, names_classes, expand_classifier},
+    Rule{{"TreeEnsembleClassifier", 1, {features}, machine_learning}, names_classes, expand_classifier},
 };
 
 const Rule* find_rule(const Node& node) {
   for (const Rule& rule : rules) {
-    if (node.domain == rule.source.domain && node.op_type == rule.source.name) return &rule;
+    if (node.domain == rule.source.domain && node.op_type == rule.source.name && rule.applies(node)) return &rule;
   }
   return nullptr;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/failure.h"
@@ -19,19 +20,26 @@ bool is_branch(const Node& node) { return node.domain.empty() && node.op_type ==
 
 bool is_of_numbers(DType dtype) { return dtype != DType::string && dtype != DType::undefined; }
 
-bool makes_text(const Node& node) {
-  if (node.domain.empty() && node.op_type == "Cast") {
-    constexpr std::int64_t text = 8;  // TensorProto.STRING
-    const Attribute* to = node.find_attribute("to");
-    if (to == nullptr) return false;
-    // The name of the type, up to opset 5.
-    if (const auto* name = std::get_if<std::string>(&to->value)) return *name == "STRING";
-    const auto* number = std::get_if<std::int64_t>(&to->value);
-    return number != nullptr && *number == text;
-  }
-  if (node.domain != "ai.onnx.ml" || node.op_type != "LinearClassifier") return false;
-  const auto* labels = node.find<std::vector<std::string>>("classlabels_strings");
-  return labels != nullptr && !labels->empty();
+bool casts_to_text(const Node& node) {
+  if (!node.domain.empty() || node.op_type != "Cast") return false;
+  constexpr std::int64_t text = 8;  // TensorProto.STRING
+  const Attribute* to = node.find_attribute("to");
+  if (to == nullptr) return false;
+  // The name of the type, up to opset 5.
+  if (const auto* name = std::get_if<std::string>(&to->value)) return *name == "STRING";
+  const auto* number = std::get_if<std::int64_t>(&to->value);
+  return number != nullptr && *number == text;
+}
+
+// Encoders have strings among their attributes when they take or give them.
+bool has_text(const Node& node) {
+  if (node.domain != "ai.onnx.ml" || (node.op_type != "LabelEncoder" && node.op_type != "OneHotEncoder"))
+    return false;
+  return std::ranges::any_of(node.attributes, [](const Attribute& attribute) {
+    if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) return tensor->dtype() == DType::string;
+    const auto* texts = std::get_if<std::vector<std::string>>(&attribute.value);
+    return texts != nullptr && !texts->empty();
+  });
 }
 
 // An encoder for which input that is in no category is an error: kernels have no errors.
@@ -42,6 +50,8 @@ bool refuses_elements(const Node& node) {
 }
 
 class PartBuilder {
+  using Values = std::map<std::string, ValueId, std::less<>>;
+
  public:
   PartBuilder(const PartRequest& request, Assumptions& assumptions)
       : request_(request), assumptions_(assumptions), scopes_{&request.graph} {
@@ -84,7 +94,10 @@ class PartBuilder {
       if (is_branch(node)) return build_branch(node);
       if (!runs_on_device(node)) throw PartEnds();
       const OperatorRecord* record = find_operator(node.domain, node.op_type, node.opset_version);
-      NodeBuilder builder(node, part_.graph, assumptions_, inputs_of(node));
+      NodeBuilder builder(node, part_.graph, assumptions_, inputs_of(node),
+                          [&](const std::string& name, const NodeBuilder::Bindings& bindings) {
+                            return rebuild(node, name, bindings);
+                          });
       build_checked(*record, builder);
       for (std::size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
@@ -133,6 +146,49 @@ class PartBuilder {
       name_value(node.outputs[i], *value);
     }
     scopes_.erase(scopes_.begin());
+  }
+
+  // Builds the nodes between some values and another one again, with other values in the place of those; nodes in
+  // front of the one that asks.
+  ValueId rebuild(const Node& asking, const std::string& name, const NodeBuilder::Bindings& bindings) {
+    constexpr int deepest = 16;
+    constexpr std::size_t most_nodes = 1 << 20U;
+    std::set<std::string, std::less<>> bound, needed{name};
+    for (const auto& [bound_name, value] : bindings) bound.insert(bound_name);
+    std::vector<const Node*> chosen;
+    bool before = false;
+    for (const Node& node : std::views::reverse(scopes_.front()->nodes)) {
+      const bool wanted = before && std::ranges::any_of(node.outputs, [&](const std::string& output) {
+                            return needed.contains(output) && !bound.contains(output);
+                          });
+      before = before || &node == &asking;
+      if (!wanted) continue;
+      needed.insert(node.inputs.begin(), node.inputs.end());
+      chosen.push_back(&node);
+    }
+    rebuilt_ += chosen.size();
+    if (depth_ == deepest || rebuilt_ > most_nodes) {
+      fail(ErrorCode::limit_exceeded, "gradients of gradients build more than {} nodes, or more than {} deep",
+           most_nodes, deepest);
+    }
+    // What is built again counts here alone, also where the part ends within.
+    struct Restore {
+      PartBuilder& builder;
+      Values values;
+      ~Restore() {
+        builder.values_ = std::move(values);
+        --builder.depth_;
+      }
+    } const restore{*this, values_};
+    ++depth_;
+    for (const Node* node : std::views::reverse(chosen)) {
+      for (const auto& [bound_name, value] : bindings) values_[bound_name] = value;
+      build_node(*node);
+    }
+    for (const auto& [bound_name, value] : bindings) values_[bound_name] = value;
+    const auto result = find(name);
+    if (!result) throw PartEnds();
+    return *result;
   }
 
   void name_value(const std::string& name, ValueId value) {
@@ -187,14 +243,16 @@ class PartBuilder {
   Assumptions& assumptions_;
   Part part_;
   std::vector<const Graph*> scopes_;  // from the inside out
-  std::map<std::string, ValueId, std::less<>> values_;
+  Values values_;
   std::set<std::string, std::less<>> made_;
+  std::size_t rebuilt_ = 0;  // nodes
+  int depth_ = 0;            // of nodes that build others again
 };
 
 }  // namespace
 
 bool runs_on_device(const Node& node) {
-  if (makes_text(node) || refuses_elements(node)) return false;
+  if (casts_to_text(node) || has_text(node) || refuses_elements(node)) return false;
   return find_operator(node.domain, node.op_type, node.opset_version) != nullptr;
 }
 

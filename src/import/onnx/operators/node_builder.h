@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/small_float.h"
 #include "import/onnx/model.h"
 #include "import/onnx/operators/types.h"
-#include "ir/graph.h"
 #include "lapilli/error.h"
-#include "ops/pointwise.h"
+#include "ops/graph_builder.h"
 
 namespace lapilli::onnx {
 
@@ -23,12 +23,15 @@ struct UnknownElements {
 
 /// What the build function of an operator works with: the node as the file has it on one side, the graph that grows
 /// on the other. Errors name the node.
-class NodeBuilder {
+class NodeBuilder : public GraphBuilder {
  public:
-  NodeBuilder(const Node& node, lapilli::Graph& graph, Assumptions& assumptions, std::vector<ValueId> inputs);
+  using Bindings = std::vector<std::pair<std::string, ValueId>>;
+  using Rebuild = std::function<ValueId(const std::string& name, const Bindings& bindings)>;
+
+  NodeBuilder(const Node& node, lapilli::Graph& graph, Assumptions& assumptions, std::vector<ValueId> inputs,
+              Rebuild rebuild = {});
 
   [[nodiscard]] std::int64_t opset() const noexcept { return node_.opset_version; }
-  [[nodiscard]] Assumptions& assumptions() noexcept { return assumptions_; }
 
   // Inputs.
   [[nodiscard]] std::size_t input_count() const noexcept { return inputs_.size(); }
@@ -37,10 +40,6 @@ class NodeBuilder {
   }
   /// Throws Error (invalid_model) where the input is left out.
   [[nodiscard]] ValueId input(std::size_t index) const;
-  [[nodiscard]] const Fact& fact(ValueId value) const { return graph_.fact(value); }
-  [[nodiscard]] const Shape& shape(ValueId value) const { return graph_.fact(value).shape; }
-  [[nodiscard]] DType dtype(ValueId value) const { return graph_.fact(value).dtype; }
-  [[nodiscard]] std::size_t rank(ValueId value) const { return shape(value).size(); }
   /// The elements of an integer input that shapes depend on. Throws UnknownElements where only a run knows them.
   [[nodiscard]] std::vector<Dim> integers(std::size_t index) const;
   /// The elements of an input of any type that must be known. Throws UnknownElements where only a run knows them.
@@ -60,24 +59,11 @@ class NodeBuilder {
   /// An axis attribute made non-negative. Throws Error (invalid_model) when it is not within the rank.
   [[nodiscard]] int axis(std::int64_t axis, std::size_t rank) const;
 
-  // Building.
-  ValueId add(OperatorPointer op, std::vector<ValueId> inputs);
-  std::vector<ValueId> add_all(OperatorPointer op, std::vector<ValueId> inputs);
-  ValueId constant(Tensor tensor);
-  /// An int64 vector of sizes.
-  ValueId sizes(std::vector<Dim> elements);
-  /// A constant of shape [] and of a type of numbers.
-  ValueId scalar(DType dtype, double value);
-  /// The int32 numbers 0, 1, ... along `axis` of a value of this rank, whose other axes are 1.
-  ValueId positions(const Dim& count, std::size_t axis = 0, std::size_t rank = 1);
-  ValueId pointwise(PointwiseFunction function, std::vector<ValueId> inputs, std::vector<Immediate> immediates = {});
-  ValueId reshape(ValueId value, Shape shape);
-  /// Rounds to nearest; `overflow` matters for floating-point types of 8 bits and fewer.
-  ValueId cast(ValueId value, DType dtype, Overflow overflow = Overflow::saturate);
-  /// Per-channel values of shape [C] as [C, 1, ...], which broadcasts against [N, C, ...] of this rank.
-  ValueId per_channel(ValueId value, std::size_t rank);
-  /// Inserts axes of size 1 at these positions of the result.
-  ValueId unsqueeze(ValueId value, std::span<const int> axes);
+  using GraphBuilder::constant;
+
+  /// The value of this name as the nodes of the graph make it with other values in the place of some, by their names:
+  /// these nodes are built again. Throws Error (unsupported) where they are not at hand.
+  [[nodiscard]] ValueId rebuild(const std::string& name, const Bindings& bindings) const;
 
   /// Names a result. Outputs that are left out need not be set.
   void set_output(std::size_t index, ValueId value);
@@ -89,10 +75,9 @@ class NodeBuilder {
 
  private:
   const Node& node_;
-  lapilli::Graph& graph_;
-  Assumptions& assumptions_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
+  Rebuild rebuild_;
 };
 
 /// One version of an operator: everything that is derived from operators (import, reports, documents) reads these.
@@ -131,9 +116,13 @@ std::span<const OperatorRecord> position_operators();
 std::span<const OperatorRecord> order_operators();
 std::span<const OperatorRecord> random_operators();
 std::span<const OperatorRecord> training_operators();
+std::span<const OperatorRecord> gradient_operators();
 std::span<const OperatorRecord> selection_operators();
 std::span<const OperatorRecord> quantized_contraction_operators();
 std::span<const OperatorRecord> machine_learning_operators();
+std::span<const OperatorRecord> support_vector_operators();
+std::span<const OperatorRecord> tree_ensemble_operators();
+std::span<const OperatorRecord> label_operators();
 std::span<const OperatorRecord> recurrent_operators();
 std::span<const OperatorRecord> einsum_operators();
 std::span<const OperatorRecord> attention_operators();

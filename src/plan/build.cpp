@@ -11,6 +11,7 @@
 #include "plan/families.h"
 #include "plan/homes.h"
 #include "plan/residents.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -123,7 +124,8 @@ class StructureBuilder {
     emission_.set_copies({});
     if (operator_as<Reshape>(node) != nullptr || operator_as<BitCast>(node) != nullptr) return build_view(node);
     if (!emission_.is_placed(node.outputs[0])) {
-      if (const auto start = viewed_start(graph_, node, emission_.assumptions())) return build_slice(node, *start);
+      const auto start = viewed_start(graph_, node, emission_.assumptions());
+      if (start && build_slice(node, *start)) return;
       if (operator_as<Transpose>(node) != nullptr && build_transposed_view(node)) return;
     }
     const Family& family = family_of(*node.op);
@@ -168,6 +170,8 @@ class StructureBuilder {
       place_output(home.whole, channels_last_for(home.whole).value_or(layout), true);
     }
     const Placement& target = emission_.placement(home.whole);
+    // Kernels bind all of it.
+    if (exceeds_bindings({&target.storage, 1}, emission_)) return false;
     // Others than the Concat would read from the output's memory, which is the host's.
     const bool port = !residents_.in_arena(target.storage);
     if (port && graph_.value(id).consumers.size() > 1) return false;
@@ -244,16 +248,19 @@ class StructureBuilder {
     place(output, {source.storage, dtype, source.offset, layout.strides(shape)}, layout);
   }
 
-  void build_slice(const Node& node, std::span<const Dim> start) {
+  // Kernels that read it bind all of the input.
+  bool build_slice(const Node& node, std::span<const Dim> start) {
     const ValueId input = node.inputs[0], output = node.outputs[0];
     Shape shape = graph_.fact(input).shape;
     Placement placement = emission_.placement(input);
+    if (exceeds_bindings({&placement.storage, 1}, emission_)) return false;
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       const Dim& size = graph_.fact(output).shape[axis];
       placement = emission_.part_of(placement, shape, axis, start[axis], size);
       shape[axis] = size;
     }
     place(output, std::move(placement), layout_of(input));
+    return true;
   }
 
   // Where a kernel may write as it likes, it writes as readers like it: that takes less than a copy.

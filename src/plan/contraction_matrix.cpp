@@ -116,6 +116,7 @@ MatrixChoice choose(const Contraction& contraction, const Emission& emission, co
     for (std::int64_t slices = 1; slices <= 16; slices = slices < 4 ? slices + 1 : slices * 2) {
       if (tuning.slices != 0 && slices != tuning.slices) continue;
       const MatrixChoice choice{tiles[i], slices};
+      if (!slices_fit(contraction, tiles[i].rows, tiles[i].columns, slices, traits, sizes)) continue;
       const double time = estimate(contraction, choice, traits, sizes);
       if (time < least) {
         least = time;
@@ -185,6 +186,7 @@ OperandRequirement matrix_contraction_requirement(const ContractionTraits& trait
 }
 
 void emit_matrix_contraction(Contraction& contraction, Emission& emission) {
+  keep_class_of_rows(contraction, emission);
   const MatrixChoice choice = choose(contraction, emission, emission.assumptions().sizes());
   emit_tiled_contraction(contraction, kernel, tiled(choice, contraction, emission), emission);
 }

@@ -81,6 +81,7 @@ ScalarChoice choose(const Contraction& contraction, const Emission& emission, co
     for (std::int64_t slices = 1; slices <= 16; slices = slices < 4 ? slices + 1 : slices * 2) {
       if (tuning.slices != 0 && slices != tuning.slices) continue;
       const ScalarChoice choice{tiles[i], slices};
+      if (!slices_fit(contraction, tiles[i].rows, tiles[i].columns, slices, traits, sizes)) continue;
       const double time = estimate(contraction, choice, traits, sizes);
       if (time < least) {
         least = time;
@@ -108,6 +109,7 @@ bool scalar_contraction_applies(const ContractionTraits& traits, const DeviceTra
 
 void emit_scalar_contraction(Contraction& contraction, Emission& emission) {
   const DeviceTraits& traits = emission.traits();
+  keep_class_of_rows(contraction, emission);
   // With few rows each weight is read for few products: what counts is how many invocations read at once.
   constexpr std::int64_t fewest_rows = 4;
   const SymbolValues& sizes = emission.assumptions().sizes();

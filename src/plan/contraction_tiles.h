@@ -26,6 +26,14 @@ struct TiledChoice {
 /// The kernel's VECTORS_B. Weights that are constant are packed for it.
 std::uint32_t tile_vectors_of_b(const Contraction& contraction, const TiledKernel& kernel, Assumptions& assumptions);
 
+/// Lets the structure serve only sizes whose rows are of the present ones' class, within a factor of four: how work
+/// is cut suits no others.
+void keep_class_of_rows(const Contraction& contraction, Emission& emission);
+
+/// Whether the partial sums of these slices can be bound.
+bool slices_fit(const Contraction& contraction, std::int64_t tile_rows, std::int64_t tile_columns,
+                std::int64_t slices, const DeviceTraits& traits, const SymbolValues& sizes);
+
 /// Adds the product and, where the depth is cut, the sum of its slices (contraction_reduce.comp).
 void emit_tiled_contraction(Contraction& contraction, const TiledKernel& kernel, const TiledChoice& choice,
                             Emission& emission);

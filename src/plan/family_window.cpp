@@ -87,7 +87,8 @@ void emit_part(const LoopNest& nest, const Node& node, Emission& emission) {
   const WindowAttributes& window = op.window();
   const DeviceTraits& traits = emission.traits();
   const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(128, traits.max_group_invocations);
-  ElementDispatch dispatch("window", nest, op, node, emission.graph().fact(node.inputs[0]).dtype, invocations, emission);
+  ElementDispatch dispatch("window", nest, op, node, emission.graph().fact(node.inputs[0]).dtype, invocations,
+                           emission);
   std::vector<std::uint32_t> constants{invocations, static_cast<std::uint32_t>(window.function),
                                        static_cast<std::uint32_t>(window.preparation), dispatch.loops(),
                                        static_cast<std::uint32_t>(window.axes.size())};

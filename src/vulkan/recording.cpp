@@ -97,7 +97,12 @@ void Recording::dispatch(const Pipeline& pipeline, std::span<const BufferRange> 
           {static_cast<std::uint32_t>(push_constants.size()), push_constants.data()});
     }
     const auto &first = groups.first, &count = groups.count;
-    commands.dispatchBase(first[0], first[1], first[2], count[0], count[1], count[2]);
+    // The validation layer looks for hazards of plain dispatches alone.
+    if (first == std::array<std::uint32_t, 3>{}) {
+      commands.dispatch(count[0], count[1], count[2]);
+    } else {
+      commands.dispatchBase(first[0], first[1], first[2], count[0], count[1], count[2]);
+    }
   });
 }
 

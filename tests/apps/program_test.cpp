@@ -262,7 +262,8 @@ TEST(Program, OperatorsAsJson) {
   EXPECT_EQ(place_of("Conv"), "device");
   EXPECT_EQ(place_of("Loop"), "host");
   EXPECT_EQ(place_of("Convolve"), "nowhere");
-  EXPECT_EQ(keys_of(operators[0]), (std::set<std::string>{"domain", "name", "versions", "runs_on", "reason"}));
+  EXPECT_EQ(keys_of(operators[0]),
+            (std::set<std::string>{"domain", "name", "versions", "input_types", "runs_on", "reason"}));
 }
 
 TEST(Program, StrictRunsNameWhatTheHostWouldDo) {

@@ -66,7 +66,7 @@ TEST_P(DamagedModel, EveryNumberIsAnother) {
   for_each_field(fields, [&](WireField& field) {
     if (field.kind == WireField::Kind::number) numbers.push_back(&field);
   });
-  EXPECT_GT(numbers.size(), 8U);
+  EXPECT_GE(numbers.size(), 8U);
   for (std::size_t i = 0; i < numbers.size() && i < 200; ++i) {
     const std::uint64_t before = numbers[i]->value;
     for (const std::uint64_t value : telling_numbers(before)) {

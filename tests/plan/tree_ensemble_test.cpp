@@ -101,13 +101,6 @@ TEST(TreeEnsemble, takes_odd_sizes) {
   expect_matches_host(ensemble(ReductionFunction::sum, many, 1, random_rows(DType::float32, 0, 2)), 0);
 }
 
-TEST(TreeEnsemble, takes_rows_of_float16) {
-  NodeCase node_case =
-      ensemble(ReductionFunction::sum, random_tables(9, 3, 5, 2), 2, random_rows(DType::float32, 20, 5));
-  node_case.precision = Precision::float16;
-  expect_matches_host(node_case, 1e-3);
-}
-
 // Two classes: the probabilities are those of the pair. Three: what LIBSVM's method gives for pairs that agree.
 TEST(PairCoupling, finds_probabilities) {
   expect_matches_host(

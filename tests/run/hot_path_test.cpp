@@ -65,21 +65,23 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
 }
 }
 
-// Array forms call these.
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept { return std::malloc(size); }
-void* operator new(std::size_t size) {
+// Array forms call these. Inlined, they look to GCC as if new and free were mixed up.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return std::malloc(size);
+}
+[[gnu::noinline]] void* operator new(std::size_t size) {
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void* operator new(std::size_t size, std::align_val_t alignment) {
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto bytes = static_cast<std::size_t>(alignment);
   if (void* memory = std::aligned_alloc(bytes, (size + bytes - 1) / bytes * bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
 // NOLINTEND(bugprone-reserved-identifier,cppcoreguidelines-no-malloc,readability-identifier-naming)
@@ -184,7 +186,7 @@ TEST(HotPathPorts, convert_packed_elements_without_allocating) {
 }
 
 TEST(HotPathCounters, see_what_they_are_to_see) {
-  EXPECT_EQ(counted([] { std::make_unique<std::array<char, 100>>().reset(); }), (Counts{1, 0}));
+  EXPECT_EQ(counted([] { ::operator delete(::operator new(100)); }), (Counts{1, 0}));
   std::mutex mutex;
   EXPECT_EQ(counted([&] { const std::scoped_lock lock(mutex); }), (Counts{0, 1}));
   const Counts making = counted([] { (void)open(false).allocate(1000, MemoryKind::staging); });

@@ -37,7 +37,7 @@ void build_gradient(NodeBuilder& node) {
 }
 
 constexpr std::array records{
-    OperatorRecord{"Gradient", 1, build_gradient, {}, "ai.onnx.preview.training"},
+    OperatorRecord{"Gradient", 1, build_gradient, {types::tensors}, "ai.onnx.preview.training"},
 };
 
 }  // namespace

@@ -196,7 +196,11 @@ constexpr std::string_view domain = "ai.onnx.ml";
 constexpr TypeSet features = types::single_or_double | types::indices;
 
 constexpr std::array records{
-    OperatorRecord{"ArrayFeatureExtractor", 1, build_feature_extractor, {features | TypeSet{DType::string}, types::sizes}, domain},
+    OperatorRecord{"ArrayFeatureExtractor",
+                   1,
+                   build_feature_extractor,
+                   {features | TypeSet{DType::string}, types::sizes},
+                   domain},
     OperatorRecord{"Binarizer", 1, build_binarizer, {features}, domain},
     OperatorRecord{"FeatureVectorizer", 1, build_feature_vectorizer, {features}, domain},
     OperatorRecord{"Imputer", 1, build_imputer, {features}, domain},

@@ -69,7 +69,11 @@ void print_text(const PlanSummary& plan, const PlanArguments& arguments, const s
 
 // What runs in parts is known once it has run, on inputs that are made up.
 PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
-  if (!model.runs_in_parts(arguments.sizes)) return model.plan(arguments.sizes);
+  try {
+    return model.plan(arguments.sizes);
+  } catch (const Error&) {
+    if (!model.runs_in_parts(arguments.sizes)) throw;
+  }
   Context context(model);
   (void)run_once(model, context, complete_inputs({}, model, arguments.sizes, 0));
   return context.last_plan();

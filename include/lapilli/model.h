@@ -138,7 +138,7 @@ class Run {
   /// Whether the results are there; never waits. Throws Error (device_lost), as the others do.
   [[nodiscard]] bool done() const;
   /// Waits for `limit` at most, and says whether the results are there.
-  bool wait_for(std::chrono::nanoseconds limit) const;
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
   void wait() const;
 
   /// The results, in the order of Model::outputs, once: waits for them.

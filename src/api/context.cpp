@@ -70,7 +70,7 @@ bool Run::wait_for(std::chrono::nanoseconds limit) const {
   return executor_ == nullptr || executor_->wait(ticket_, limit);
 }
 
-void Run::wait() const { wait_for(std::chrono::nanoseconds::max()); }
+void Run::wait() const { (void)wait_for(std::chrono::nanoseconds::max()); }
 
 std::vector<Tensor> Run::results() {
   if (executor_ == nullptr) return std::move(results_);

@@ -36,12 +36,12 @@ Value Value::map(Tensor keys, Tensor values) {
          "a map of keys {}{} and values {}{}; int64 or string [n] and [n, ...] are needed", to_string(keys.dtype()),
          shape_text(keys.shape()), to_string(values.dtype()), shape_text(values.shape()));
   }
-  const Tensor aligned = keys.aligned();
-  if (texts ? has_twice(aligned.strings()) : has_twice(aligned.elements<std::int64_t>())) {
+  keys = keys.aligned();
+  if (texts ? has_twice(keys.strings()) : has_twice(keys.elements<std::int64_t>())) {
     fail(ErrorCode::invalid_argument, "a map has a key twice");
   }
   Value value;
-  value.content_ = Map{aligned, std::move(values)};
+  value.content_ = Map{std::move(keys), std::move(values)};
   return value;
 }
 

@@ -178,7 +178,7 @@ Gradients differentiate_concat(const Call& call) {
 
 Gradients differentiate_slice(const Call& call) {
   const auto& op = static_cast<const Slice&>(*call.node.op);
-  const Shape shape = call.shape();
+  const Shape& shape = call.shape();
   std::vector<Dim> after;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (op.step()[i] != Dim(1)) fail(ErrorCode::unsupported, "no derivative of a slice with steps is known");
@@ -219,7 +219,8 @@ const auto& rules() {
 }
 
 Gradients differentiate_node(const Call& call) {
-  const std::type_index family(typeid(*call.node.op));
+  const Operator& op = *call.node.op;
+  const std::type_index family(typeid(op));
   const auto* rule = std::ranges::find(rules(), family, &Rule::family);
   if (rule == rules().end()) fail(ErrorCode::unsupported, "no derivative of {} is known", call.node.op->name());
   return rule->differentiate(call);
@@ -237,7 +238,10 @@ Gradients differentiate_fused(GraphBuilder& builder, const Node& node, const Fus
     others = differentiate_chain(builder, op.epilogue(), inputs, gradient);
     call.gradient = others[0];
     others.erase(others.begin());
-    if (call.gradient == no_value) return Gradients(node.inputs.size(), no_value);
+    if (call.gradient == no_value) {
+      Gradients zeros(node.inputs.size(), no_value);
+      return zeros;
+    }
   }
   Gradients gradients = differentiate_node(call);
   gradients.insert(gradients.end(), others.begin(), others.end());

@@ -296,7 +296,7 @@ class StructureBuilder {
     }
     const auto* transpose = operator_as<Transpose>(graph_.node(value.consumers[0]));
     // Columns stay side by side.
-    if (transpose == nullptr || transpose->permutation().back() != static_cast<int>(value.fact.rank()) - 1) {
+    if (transpose == nullptr || transpose->permutation().back() != value.fact.rank() - 1) {
       return std::nullopt;
     }
     return Layout(transpose->permutation());

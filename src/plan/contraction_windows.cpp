@@ -27,7 +27,7 @@ class ContractionCutter {
     if (!whole.weights.defined()) add_b(emission);
   }
 
-  std::vector<Contraction> cut(const BindingLimits& limits) const {
+  [[nodiscard]] std::vector<Contraction> cut(const BindingLimits& limits) const {
     std::vector<Contraction> parts;
     if (std::ranges::contains(sizes_, 0)) return {whole_};
     for (const LoopPart& part : cut_loops(sizes_, fixed_loops(), operands_, limits)) {

@@ -101,7 +101,7 @@ LayoutChoice choose_contraction_layouts(const LayoutQuery& query) {
 
 void emit_contraction(const Node& node, Emission& emission) {
   const ContractionTraits traits = contraction_traits(emission.graph(), node, emission.options());
-  Contraction contraction = make_contraction(node, emission);
+  const Contraction contraction = make_contraction(node, emission);
   const ContractionVariant& variant = choose_variant(traits, emission.traits(), emission.options());
   const auto emit_parts = [&](const Contraction& whole) {
     for (Contraction& part : cut_to_bindings(whole, emission)) variant.emit(part, emission);

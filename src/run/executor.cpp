@@ -20,8 +20,7 @@ constexpr bool always_verify = false;
 constexpr bool always_verify = true;
 #endif
 
-const std::shared_ptr<const Program>& verified(const VulkanDevice& device,
-                                               const std::shared_ptr<const Program>& program) {
+std::shared_ptr<const Program> verified(const VulkanDevice& device, const std::shared_ptr<const Program>& program) {
   if (always_verify || device.validation()) verify(*program, device.traits());
   return program;
 }
@@ -67,8 +66,8 @@ void read_port(const Port& port, const PortMemory& memory, std::span<std::byte> 
 }  // namespace
 
 // Pipelines are compiled while weights are uploaded.
-Executor::Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants,
-                   std::shared_ptr<const Program> program)
+Executor::Executor(const VulkanDevice& device, std::shared_ptr<ResidentConstants> constants,
+                   const std::shared_ptr<const Program>& program)
     : Executor(device, std::move(constants), verified(device, program),
                std::async([device, program] { return make_pipelines(device, *program); })) {}
 
@@ -281,9 +280,10 @@ std::vector<std::uint64_t> Executor::run_resident(std::size_t count) {
 
 std::vector<std::uint64_t> Executor::profile() {
   come_to_rest();
-  if (!profile_)
+  if (!profile_) {
     profile_.emplace(
         record(device_, *program_, berths_.front().memory, pipelines_, Timing::each_dispatch, Ports::host));
+  }
   timeline_.submit(*profile_);
   timeline_.wait();
   const std::vector<std::uint64_t> times = profile_->timestamps();

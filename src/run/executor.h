@@ -27,7 +27,8 @@ class Executor {
  public:
   /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one
   /// is to blame; with validation on, or in a debug build, what verify(program, traits) finds.
-  Executor(VulkanDevice device, std::shared_ptr<ResidentConstants> constants, std::shared_ptr<const Program> program);
+  Executor(const VulkanDevice& device, std::shared_ptr<ResidentConstants> constants,
+           const std::shared_ptr<const Program>& program);
 
   Executor(Executor&&) noexcept = default;
   Executor& operator=(Executor&&) = delete;

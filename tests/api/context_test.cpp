@@ -12,7 +12,6 @@
 namespace lapilli {
 namespace {
 
-using testing::device_options;
 using testing::floats;
 using testing::found_model;
 using testing::layers_input;

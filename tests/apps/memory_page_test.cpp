@@ -51,8 +51,7 @@ TEST(MemoryPage, names_are_text) {
 }
 
 TEST(MemoryPage, of_nothing_is_a_page) {
-  PlanSummary plan;
-  EXPECT_EQ(count(memory_page(plan, "empty"), "</svg>"), 1U);
+  EXPECT_EQ(count(memory_page({}, "empty"), "</svg>"), 1U);
   EXPECT_EQ(count(memory_page(plan_of({{"whole", 0, ~std::uint64_t{0} >> 2U, 0, 0xFFFF}}), "large"), "</svg>"), 1U);
 }
 

@@ -28,7 +28,7 @@ void* take(std::size_t bytes, std::size_t alignment) {
 
 void give_back(void* memory) noexcept {
   if (memory != nullptr) --live;
-  std::free(memory);
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): this is operator delete
 }
 
 }  // namespace

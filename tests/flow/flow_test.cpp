@@ -82,7 +82,7 @@ TEST(Gradient, RefusesWhatIsNotBeforeIt) {
 TEST(Parts, NameClassesAndMakeMaps) {
   onnx::Model model;
   const std::vector<std::string> labels{"no", "yes"};
-  onnx::Node classifier = make_node(
+  const onnx::Node classifier = make_node(
       "LinearClassifier", {"x"}, {"label", "scores"},
       {attribute("coefficients", Reals{1, 0, 0, 1}), attribute("classlabels_strings", labels)}, "ai.onnx.ml");
   const onnx::Node maps =

@@ -238,13 +238,12 @@ TEST(InPlace, a_residual_takes_the_memory_of_its_operand) {
       const ValueId inner = graph.convolution(x, 8, 3);
       const Tensor weights =
           random_tensor(DType::float32, {8, 8, 1, 1}, -0.5, 0.5, static_cast<std::uint32_t>(block));
-      ConvolutionAttributes attributes;
-      x = graph.node(std::make_shared<Convolution>(attributes, sum), {inner, graph.constant(weights), x});
+      x = graph.node(std::make_shared<Convolution>(ConvolutionAttributes{}, sum), {inner, graph.constant(weights), x});
     }
     graph.output(graph.convolution(x, 8, 3));
     const InstantiatedProgram planned = graph.expect_right(precision);
     // Two tensors are alive at a time, and not three.
-    const std::uint64_t tensor = 8 * 8 * 8 * (precision == Precision::float16 ? 2 : 4);
+    const std::uint64_t tensor = std::uint64_t{8} * 8 * 8 * (precision == Precision::float16 ? 2 : 4);
     EXPECT_EQ(planned.report.lower_bound_bytes, 2 * tensor);
     EXPECT_EQ(planned.report.arena_bytes, 2 * tensor);
   }

@@ -238,7 +238,8 @@ TEST(InPlace, a_residual_takes_the_memory_of_its_operand) {
       const ValueId inner = graph.convolution(x, 8, 3);
       const Tensor weights =
           random_tensor(DType::float32, {8, 8, 1, 1}, -0.5, 0.5, static_cast<std::uint32_t>(block));
-      x = graph.node(std::make_shared<Convolution>(ConvolutionAttributes{}, sum), {inner, graph.constant(weights), x});
+      x = graph.node(std::make_shared<Convolution>(ConvolutionAttributes{}, sum),
+                     {inner, graph.constant(weights), x});
     }
     graph.output(graph.convolution(x, 8, 3));
     const InstantiatedProgram planned = graph.expect_right(precision);

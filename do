@@ -276,15 +276,17 @@ command_lint() {
 }
 
 command_fuzz() {
-  local seconds=${1:-60} fuzzer name process failed=
+  local seconds=${1:-60} fuzzer name process failed= seeds
   local -A names=()
   build_checked lapilli_fuzzers
   for fuzzer in build-asan/fuzzers/*_fuzz; do
     name=${fuzzer##*/}
     say "Fuzzing $name for $seconds s"
     mkdir -p "build-asan/corpus/$name"
+    seeds=("build-asan/corpus/$name")
+    [[ ! -d tests/fuzz/corpus/$name ]] || seeds+=("tests/fuzz/corpus/$name")
     "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="build-asan/$name-" "build-asan/corpus/$name" "tests/fuzz/corpus/$name" \
+      -artifact_prefix="build-asan/$name-" "${seeds[@]}" \
       >"build-asan/$name.log" 2>&1 &
     names[$!]=$name
   done

@@ -186,7 +186,6 @@ OperandRequirement matrix_contraction_requirement(const ContractionTraits& trait
 }
 
 void emit_matrix_contraction(Contraction& contraction, Emission& emission) {
-  keep_class_of_rows(contraction, emission);
   const MatrixChoice choice = choose(contraction, emission, emission.assumptions().sizes());
   emit_tiled_contraction(contraction, kernel, tiled(choice, contraction, emission), emission);
 }

@@ -109,7 +109,6 @@ bool scalar_contraction_applies(const ContractionTraits& traits, const DeviceTra
 
 void emit_scalar_contraction(Contraction& contraction, Emission& emission) {
   const DeviceTraits& traits = emission.traits();
-  keep_class_of_rows(contraction, emission);
   // With few rows each weight is read for few products: what counts is how many invocations read at once.
   constexpr std::int64_t fewest_rows = 4;
   const SymbolValues& sizes = emission.assumptions().sizes();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/checked.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -37,6 +38,8 @@ class TiledEmitter {
     const std::array shape{contraction_.batches() * choice_.slices, row_tiles_ * choice_.rows,
                            column_tiles_ * choice_.columns};
     const Placement sums = emission_.add_arena(DType::float32, shape, Layout::row_major(3));
+    // Sizes for which they could not be bound get a structure of their own.
+    (void)exceeds_bindings({&sums.storage, 1}, emission_);
     Contraction partial = contraction_;
     partial.output.storage = sums.storage;
     partial.output.window = {};
@@ -155,25 +158,13 @@ std::uint32_t tile_vectors_of_b(const Contraction& contraction, const TiledKerne
   return vectors(b.channel, contraction.channels, b.column) ? 2 : 0;
 }
 
-void keep_class_of_rows(const Contraction& contraction, Emission& emission) {
-  Assumptions& assumptions = emission.assumptions();
-  const Dim rows = contraction.batches() * contraction.rows();
-  const std::int64_t now = rows.evaluate(assumptions.sizes());
-  std::int64_t lowest = 1;
-  while (lowest <= now / 4) lowest *= 4;
-  (void)assumptions.less(rows, Dim(lowest));
-  (void)assumptions.less(rows, Dim(lowest * 4));
-}
-
 bool slices_fit(const Contraction& contraction, std::int64_t tile_rows, std::int64_t tile_columns,
                 std::int64_t slices, const DeviceTraits& traits, const SymbolValues& sizes) {
   if (slices == 1) return true;
   const auto padded = [&](const Dim& dim, std::int64_t tile) {
     return static_cast<double>(align_up(std::max<std::int64_t>(dim.evaluate(sizes), 1), tile));
   };
-  // Rows may grow to the end of their class.
-  const double growth = contraction.rows().constant() && contraction.batches().constant() ? 1 : 4;
-  const double bytes = growth * static_cast<double>(contraction.batches().evaluate(sizes) * slices) *
+  const double bytes = static_cast<double>(contraction.batches().evaluate(sizes) * slices) *
                        padded(contraction.rows(), tile_rows) * padded(contraction.columns, tile_columns) * 4;
   return bytes <= static_cast<double>(std::min(traits.max_storage_range, traits.max_allocation));
 }

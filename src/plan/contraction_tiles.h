@@ -26,10 +26,6 @@ struct TiledChoice {
 /// The kernel's VECTORS_B. Weights that are constant are packed for it.
 std::uint32_t tile_vectors_of_b(const Contraction& contraction, const TiledKernel& kernel, Assumptions& assumptions);
 
-/// Lets the structure serve only sizes whose rows are of the present ones' class, within a factor of four: how work
-/// is cut suits no others.
-void keep_class_of_rows(const Contraction& contraction, Emission& emission);
-
 /// Whether the partial sums of these slices can be bound.
 bool slices_fit(const Contraction& contraction, std::int64_t tile_rows, std::int64_t tile_columns,
                 std::int64_t slices, const DeviceTraits& traits, const SymbolValues& sizes);

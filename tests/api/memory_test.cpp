@@ -112,10 +112,16 @@ TEST(Memory, holds_no_second_copy_of_the_weights) {
   std::ofstream(folder / "large.bin").flush();
   std::filesystem::resize_file(folder / "large.bin", std::uint64_t{256} << 20U);
   const Device device = open_device();
-  const std::uint64_t file_before = resident_kib("RssFile"), all_before = resident_kib("VmRSS");
-  Context context(Model::load(folder / "large.onnx", device));
+  const Model model = Model::load(folder / "large.onnx", device);
+  Context context(model);
   const std::int64_t row = 7;
   const std::array<Tensor, 1> inputs{Tensor::of<std::int64_t>(DType::int64, {1}, {&row, 1})};
+  // The second time the driver's compiler, which takes memory too, has nothing to do.
+  (void)context.run(inputs);
+  context.trim();
+  model.trim();
+  EXPECT_EQ(device.memory().in_use, 0U);
+  const std::uint64_t file_before = resident_kib("RssFile"), all_before = resident_kib("VmRSS");
   EXPECT_EQ(context.run(inputs)[0].shape(), (std::vector<std::int64_t>{1, 1024}));
   EXPECT_GE(device.memory().in_use, std::uint64_t{256} << 20U);
   EXPECT_LT(resident_kib("RssFile"), file_before + (48U << 10U));

@@ -96,6 +96,7 @@ TEST_F(CacheFile, IsAMissWhenZeroed) {
 TEST_F(CacheFile, IsWholeWhenTwoProcessesWriteIt) {
   // Of different lengths, so that a mixture of both would show.
   const auto of_process = [&](int number) { return std::span(data).first(number == 0 ? 300 : 77); };
+  store_pipeline_cache(path, key, of_process(0));  // before that there is none to load
   std::vector<pid_t> processes;
   for (int number = 0; number < 2; ++number) {
     processes.push_back(fork());

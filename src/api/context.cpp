@@ -17,21 +17,10 @@ bool has_ports_of(const Program& program, std::span<const Tensor> inputs) {
   });
 }
 
-// What a run in parts did.
-struct PartsSummary {
+// A run in parts that can be had again.
+struct PartsRun {
   std::vector<Value> inputs;
-  PlanSummary plan;
   std::optional<std::uint64_t> nanoseconds;
-  std::set<const Program*> programs;
-
-  PartsSummary() { plan.parts = 0; }
-
-  void add(const Flow::PartRun& part) {
-    const bool is_new = programs.insert(&part.executor.program()).second;
-    add_to(plan, part.report, part.executor.program(), is_new);
-    if (is_new) plan.plan_ms += part.plan_ms;
-    if (const auto time = part.executor.gpu_nanoseconds()) nanoseconds = nanoseconds.value_or(0) + *time;
-  }
 };
 
 void add_times(Executor& executor, std::vector<Context::DispatchTime>& result) {
@@ -151,9 +140,11 @@ struct Context::State {
       flow = std::make_unique<Flow>(state.network.model(), state.device.implementation(), state.constants,
                                     state.parts, HostServices{state.options.decode_image});
     }
-    PartsSummary& summary = last_in_parts.emplace();
-    summary.inputs.assign(inputs.begin(), inputs.end());
-    return flow->run(summary.inputs, [&](const Flow::PartRun& part) { summary.add(part); });
+    PartsRun& run = last_in_parts.emplace();
+    run.inputs.assign(inputs.begin(), inputs.end());
+    return flow->run(run.inputs, [&](const Flow::PartRun& part) {
+      if (const auto time = part.executor.gpu_nanoseconds()) run.nanoseconds = run.nanoseconds.value_or(0) + *time;
+    });
   }
 
   std::vector<Tensor> run_in_parts(std::span<const Tensor> inputs) {
@@ -172,7 +163,7 @@ struct Context::State {
   Model model;
   std::list<Entry> entries;  // the latest first
   std::unique_ptr<Flow> flow;
-  std::optional<PartsSummary> last_in_parts;  // where the last run went through parts
+  std::optional<PartsRun> last_in_parts;  // where the last run went through parts
 };
 
 Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
@@ -247,10 +238,20 @@ Context::Memory Context::memory() const {
 }
 
 PlanSummary Context::last_plan() const {
-  if (state_->last_in_parts) return state_->last_in_parts->plan;
-  const State::Entry& entry = state_->latest();
   PlanSummary summary;
   summary.parts = 0;
+  if (state_->last_in_parts) {
+    // Asked for seldom, so that runs do not gather it: one more run does.
+    std::set<const Program*> programs;
+    (void)state_->flow->run(state_->last_in_parts->inputs, [&](const Flow::PartRun& part) {
+      const Program& program = part.executor.program();
+      const bool is_new = programs.insert(&program).second;
+      add_to(summary, part.report, program, is_new);
+      if (is_new) summary.plan_ms += part.plan_ms;
+    });
+    return summary;
+  }
+  const State::Entry& entry = state_->latest();
   summary.sizes = entry.sizes;
   add_to(summary, entry.report, entry.executor->program(), true);
   summary.structure_ms = entry.structure_ms;

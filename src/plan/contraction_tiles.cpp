@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "base/checked.h"
 #include "plan/windows.h"
@@ -21,6 +23,44 @@ bool vectors_of_a(const Contraction& contraction, const TiledKernel& kernel, Ass
          rows_are_aligned(a, kernel.vector, assumptions);
 }
 
+// Of a contraction as a matrix product.
+class ProductSizes {
+ public:
+  ProductSizes(const Contraction& contraction, const SymbolValues& sizes) {
+    const auto size_of = [&](const Dim& dim) { return std::max<std::int64_t>(dim.evaluate(sizes), 1); };
+    batches_ = size_of(contraction.batches());
+    rows_ = size_of(contraction.rows());
+    columns_ = size_of(contraction.columns);
+    depth_ = size_of(contraction.channels * contraction.window.taps());
+  }
+
+  [[nodiscard]] TiledWork work(const TileSize& tile, std::int64_t slices, const DeviceTraits& traits) const {
+    const auto pieces = [](std::int64_t size, std::int64_t part) {
+      return static_cast<double>(divide_up(size, part));
+    };
+    const double groups = static_cast<double>(batches_) * static_cast<double>(slices) * pieces(rows_, tile.rows) *
+                          pieces(columns_, tile.columns);
+    const double sums =
+        static_cast<double>(slices * rows_) * static_cast<double>(batches_) * static_cast<double>(columns_);
+    TiledWork work;
+    work.groups_on_unit = std::ceil(groups / std::max(traits.compute_units, 16U));
+    work.steps = pieces(depth_, tile.depth * slices);
+    work.slicing = slices > 1 ? 3.24 + 2.45e-6 * sums : 0;
+    return work;
+  }
+
+  // Whether the partial sums of the slices can be bound.
+  [[nodiscard]] bool slices_fit(const TileSize& tile, std::int64_t slices, const DeviceTraits& traits) const {
+    if (slices == 1) return true;
+    const double bytes = static_cast<double>(batches_ * slices) * static_cast<double>(align_up(rows_, tile.rows)) *
+                         static_cast<double>(align_up(columns_, tile.columns)) * 4;
+    return bytes <= static_cast<double>(std::min(traits.max_storage_range, traits.max_allocation));
+  }
+
+ private:
+  std::int64_t batches_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
+};
+
 class TiledEmitter {
  public:
   TiledEmitter(Contraction& contraction, const TiledKernel& kernel, const TiledChoice& choice, Emission& emission)
@@ -29,14 +69,14 @@ class TiledEmitter {
   void emit() {
     vectors_b_ = tile_vectors_of_b(contraction_, kernel_, emission_.assumptions());
     if (contraction_.weights.defined()) pack_weights(contraction_, packed_dtype(), 1, kernel_.vector, emission_);
-    row_tiles_ = Dim::ceil_divide(contraction_.rows(), choice_.rows);
-    column_tiles_ = Dim::ceil_divide(contraction_.columns, choice_.columns);
+    row_tiles_ = Dim::ceil_divide(contraction_.rows(), choice_.tile.rows);
+    column_tiles_ = Dim::ceil_divide(contraction_.columns, choice_.tile.columns);
     if (choice_.slices == 1) {
       emit_product(contraction_);
       return;
     }
-    const std::array shape{contraction_.batches() * choice_.slices, row_tiles_ * choice_.rows,
-                           column_tiles_ * choice_.columns};
+    const std::array shape{contraction_.batches() * choice_.slices, row_tiles_ * choice_.tile.rows,
+                           column_tiles_ * choice_.tile.columns};
     const Placement sums = emission_.add_arena(DType::float32, shape, Layout::row_major(3));
     // Sizes for which they could not be bound get a structure of their own.
     (void)exceeds_bindings({&sums.storage, 1}, emission_);
@@ -90,8 +130,8 @@ class TiledEmitter {
     ParameterWriter parameters;
     parameters.value(contraction.rows()).value(contraction.columns).divisor(contraction.channels).value(depth);
     parameters.value(column_tiles_).value(row_tiles_).value(choice_.slices).value(contraction.batches());
-    parameters.value(row_tiles_ * choice_.rows).value(column_tiles_ * choice_.columns);
-    parameters.value(Dim::ceil_divide(depth, choice_.depth * choice_.slices) * choice_.depth);
+    parameters.value(row_tiles_ * choice_.tile.rows).value(column_tiles_ * choice_.tile.columns);
+    parameters.value(Dim::ceil_divide(depth, choice_.tile.depth * choice_.slices) * choice_.tile.depth);
     append_loops(contraction, parameters);
     dispatch.parameters = parameters.take();
     dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
@@ -125,7 +165,7 @@ class TiledEmitter {
     const Dim vectors = Dim::ceil_divide(ending.columns, columns_of_invocation);
     ParameterWriter parameters;
     parameters.divisor(ending.rows()).value(ending.columns).divisor(vectors).value(ending.batches());
-    parameters.value(row_tiles_ * choice_.rows).value(column_tiles_ * choice_.columns);
+    parameters.value(row_tiles_ * choice_.tile.rows).value(column_tiles_ * choice_.tile.columns);
     append_loops(ending, parameters);
     dispatch.parameters = parameters.take();
     dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
@@ -158,15 +198,31 @@ std::uint32_t tile_vectors_of_b(const Contraction& contraction, const TiledKerne
   return vectors(b.channel, contraction.channels, b.column) ? 2 : 0;
 }
 
-bool slices_fit(const Contraction& contraction, std::int64_t tile_rows, std::int64_t tile_columns,
-                std::int64_t slices, const DeviceTraits& traits, const SymbolValues& sizes) {
-  if (slices == 1) return true;
-  const auto padded = [&](const Dim& dim, std::int64_t tile) {
-    return static_cast<double>(align_up(std::max<std::int64_t>(dim.evaluate(sizes), 1), tile));
-  };
-  const double bytes = static_cast<double>(contraction.batches().evaluate(sizes) * slices) *
-                       padded(contraction.rows(), tile_rows) * padded(contraction.columns, tile_columns) * 4;
-  return bytes <= static_cast<double>(std::min(traits.max_storage_range, traits.max_allocation));
+TilePick pick_tile(const Contraction& contraction, std::span<const TileCandidate> candidates,
+                   const std::function<double(std::size_t, const TiledWork&)>& estimate, Emission& emission) {
+  const DeviceTraits& traits = emission.traits();
+  const ContractionTuning& tuning = emission.options().contraction;
+  const ProductSizes sizes(contraction, emission.assumptions().sizes());
+  TilePick best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const TileCandidate& candidate : candidates) {
+    if (tuning.tile && *tuning.tile != candidate.index) continue;
+    // A CPU runs this in tests alone, which wait for its compiler: the least code, which stands last, is the best.
+    if (traits.software && !tuning.tile && candidate.index != candidates.back().index) continue;
+    for (std::int64_t slices = 1; slices <= 16; slices = slices < 4 ? slices + 1 : slices * 2) {
+      if (tuning.slices != 0 && slices != tuning.slices) continue;
+      if (!sizes.slices_fit(candidate.size, slices, traits)) continue;
+      const double time = estimate(candidate.index, sizes.work(candidate.size, slices, traits));
+      if (time < least) {
+        least = time;
+        best = {candidate.index, slices};
+      }
+    }
+  }
+  if (least == std::numeric_limits<double>::infinity()) {
+    fail(ErrorCode::unsupported, "no tile of a contraction fits device '{}'", traits.name);
+  }
+  return best;
 }
 
 void emit_tiled_contraction(Contraction& contraction, const TiledKernel& kernel, const TiledChoice& choice,

@@ -214,7 +214,10 @@ void Executor::place_inputs(std::span<const Input> inputs) {
       copies_in_->copy((*tensor)->range(), port.device);
     } else {
       const DType dtype = wanted.dtype;
-      uploads.push_back({port.device, [bytes, dtype](std::span<std::byte> to) { copy_to_device(dtype, bytes, to); }});
+      const auto fill = [bytes, dtype](std::span<std::byte> to, std::size_t /*part*/) {
+        copy_to_device(dtype, bytes, to);
+      };
+      uploads.push_back({port.device, fill, 1, {}});
     }
   }
   copies_in_->barrier(Stage::transfer, Stage::compute);

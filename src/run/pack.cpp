@@ -1,35 +1,34 @@
 #include "run/pack.h"
 
 #include <algorithm>
+#include <array>
+#include <concepts>
 #include <cstring>
 #include <limits>
-#include <vector>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/half_bits.h"
 #include "base/packed.h"
 #include "base/parallel.h"
 
 namespace lapilli {
+
+/// Elements of rows of the destination that follow one another: `valid` of each from the source, zeros from there to
+/// `count`. Strides and pitch count elements.
+struct PackedBlock {
+  const std::byte* source;  ///< the first element
+  std::int64_t row_stride, stride;
+  std::int64_t rows, valid, count;
+  std::byte* destination;
+  std::int64_t pitch;
+};
+
 namespace {
 
-constexpr std::int64_t elements_per_task = std::int64_t{1} << 17U;
-
-/// The dimensions of a packing without those of one element, and with those merged that are one in memory.
-struct Region {
-  std::vector<std::int64_t> shape, extent, stride;
-  std::int64_t offset = 0;
-};
-
-/// Part of one destination row: `valid` elements from the source, zeros from there to `count`.
-struct Row {
-  const std::byte* source;  ///< the first element
-  std::int64_t stride;      ///< in elements
-  std::int64_t valid, count;
-  std::byte* destination;
-};
-
-using RowFunction = void (*)(const Row&);
+constexpr std::int64_t elements_of_part = std::int64_t{1} << 17U;
+constexpr std::int64_t square = 64;  // elements of a side
 
 void check_bounds(const Tensor& source, const Packing& packing) {
   const std::size_t rank = packing.shape.size();
@@ -51,7 +50,132 @@ void check_bounds(const Tensor& source, const Packing& packing) {
   }
 }
 
-Region simplify(const Packing& packing) {
+template <class From, class To>
+To convert(From value) {
+  if constexpr (std::same_as<From, To>) {
+    return value;
+  } else if constexpr (std::integral<From>) {
+    constexpr From lowest = std::numeric_limits<To>::min();
+    constexpr From highest = std::numeric_limits<To>::max();
+    return static_cast<To>(std::clamp(value, lowest, highest));
+  } else if constexpr (std::same_as<From, float> && std::same_as<To, Half>) {
+    Half half;
+    half.bits = half_bits(value);
+    return half;
+  } else if constexpr (std::floating_point<To>) {
+    return static_cast<To>(static_cast<float>(value));
+  } else {
+    return To(static_cast<float>(value));
+  }
+}
+
+// Columns of the source become rows: through a square that the cache holds, so that each line of the source is read
+// once and runs are written.
+template <class From, class To>
+void write_transposed(const PackedBlock& block) {
+  const auto* from = reinterpret_cast<const From*>(block.source);
+  std::array<std::array<To, square>, square> held;
+  for (std::int64_t row = 0; row < block.rows; row += square) {
+    const std::int64_t rows = std::min(square, block.rows - row);
+    for (std::int64_t column = 0; column < block.valid; column += square) {
+      const std::int64_t columns = std::min(square, block.valid - column);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const From* line = from + row * block.row_stride + (column + c) * block.stride;
+        for (std::int64_t r = 0; r < rows; ++r) {
+          held[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] =
+              convert<From, To>(line[r * block.row_stride]);
+        }
+      }
+      auto* to = reinterpret_cast<To*>(block.destination) + row * block.pitch + column;
+      for (std::int64_t r = 0; r < rows; ++r) {
+        std::memcpy(to + r * block.pitch, held[static_cast<std::size_t>(r)].data(),
+                    static_cast<std::size_t>(columns) * sizeof(To));
+      }
+    }
+  }
+}
+
+template <class From, class To>
+void write_rows(const PackedBlock& block) {
+  const auto* from = reinterpret_cast<const From*>(block.source);
+  auto* to = reinterpret_cast<To*>(block.destination);
+  for (std::int64_t row = 0; row < block.rows; ++row, from += block.row_stride, to += block.pitch) {
+    if (block.stride != 1) {
+      for (std::int64_t i = 0; i < block.valid; ++i) to[i] = convert<From, To>(from[i * block.stride]);
+    } else if constexpr (std::same_as<From, To>) {
+      std::memcpy(to, from, static_cast<std::size_t>(block.valid) * sizeof(To));
+    } else {
+      for (std::int64_t i = 0; i < block.valid; ++i) to[i] = convert<From, To>(from[i]);
+    }
+  }
+}
+
+template <class From, class To>
+void write_block(const PackedBlock& block) {
+  if (block.stride != 1 && block.rows > 1) {
+    write_transposed<From, To>(block);
+  } else {
+    write_rows<From, To>(block);
+  }
+  if (block.valid == block.count) return;
+  auto* to = reinterpret_cast<To*>(block.destination) + block.valid;
+  for (std::int64_t row = 0; row < block.rows; ++row, to += block.pitch)
+    std::fill_n(to, block.count - block.valid, To());
+}
+
+using BlockFunction = void (*)(const PackedBlock&);
+
+BlockFunction copy_of_width(std::size_t bits) {
+  switch (bits) {
+    case 2:
+    case 4:
+    case 6:
+    case 8: return &write_block<std::uint8_t, std::uint8_t>;
+    case 16: return &write_block<std::uint16_t, std::uint16_t>;
+    case 32: return &write_block<std::uint32_t, std::uint32_t>;
+    case 64: return &write_block<std::uint64_t, std::uint64_t>;
+    default: return nullptr;
+  }
+}
+
+template <class From>
+BlockFunction float_conversion(DType to) {
+  switch (to) {
+    case DType::float32: return &write_block<From, float>;
+    case DType::float16: return &write_block<From, Half>;
+    case DType::bfloat16: return &write_block<From, BFloat16>;
+    case DType::float64: return &write_block<From, double>;
+    default: return nullptr;
+  }
+}
+
+BlockFunction block_function(DType from, DType to) {
+  BlockFunction function = nullptr;
+  if (from == to) return copy_of_width(bit_width(from));
+  switch (from) {
+    case DType::float32: function = float_conversion<float>(to); break;
+    case DType::float16: function = float_conversion<Half>(to); break;
+    case DType::bfloat16: function = float_conversion<BFloat16>(to); break;
+    case DType::float64: function = float_conversion<double>(to); break;
+    case DType::int64:
+      if (to == DType::int32) function = &write_block<std::int64_t, std::int32_t>;
+      break;
+    case DType::uint64:
+      if (to == DType::uint32) function = &write_block<std::uint64_t, std::uint32_t>;
+      break;
+    default: break;
+  }
+  return function;
+}
+
+}  // namespace
+
+std::uint64_t packed_bytes(const Packing& packing) {
+  return checked_multiply(static_cast<std::uint64_t>(element_count(packing.shape)),
+                          std::uint64_t{device_element_bytes(packing.dtype)});
+}
+
+Packer::Region Packer::simplify(const Packing& packing) {
   Region region;
   region.offset = packing.source_offset;
   for (std::size_t d = 0; d < packing.shape.size(); ++d) {
@@ -74,151 +198,72 @@ Region simplify(const Packing& packing) {
   return region;
 }
 
-template <class T>
-void copy_row(const Row& row) {
-  auto* to = reinterpret_cast<T*>(row.destination);
-  const auto* from = reinterpret_cast<const T*>(row.source);
-  if (row.stride == 1) {
-    std::memcpy(to, from, static_cast<std::size_t>(row.valid) * sizeof(T));
-  } else {
-    for (std::int64_t i = 0; i < row.valid; ++i) to[i] = from[i * row.stride];
+Packer::Packer(Tensor source, const Packing& packing)
+    : source_(std::move(source)),
+      function_(block_function(source_.dtype(), packing.dtype)),
+      element_bytes_(static_cast<std::int64_t>(device_element_bytes(packing.dtype))) {
+  if (function_ == nullptr) {
+    fail(ErrorCode::unsupported, "a constant of {} cannot be packed as {}", to_string(source_.dtype()),
+         to_string(packing.dtype));
   }
-  std::memset(to + row.valid, 0, static_cast<std::size_t>(row.count - row.valid) * sizeof(T));
+  const std::int64_t count = element_count(packing.shape);
+  if (count == 0) return;
+  check_bounds(source_, packing);
+  region_ = simplify(packing);
+  const std::int64_t length = region_.shape.back();
+  rows_ = count / length;
+  const bool transposed = region_.stride.back() != 1 && rows_ > 1;
+  rows_of_part_ = transposed ? square : std::max<std::int64_t>(1, elements_of_part / length);
+  // Types narrower than a byte are unpacked whole.
+  const bool whole = bit_width(source_.dtype()) < 8;
+  if (whole) rows_of_part_ = rows_;
+  elements_of_row_part_ =
+      whole ? length : std::min(length, elements_of_part / std::min(rows_of_part_, elements_of_part));
+  parts_of_row_ = divide_up(length, elements_of_row_part_);
+  parts_ = static_cast<std::size_t>(checked_multiply(divide_up(rows_, rows_of_part_), parts_of_row_));
 }
 
-template <class From, class To>
-To convert(From value) {
-  if constexpr (std::integral<From>) {
-    constexpr From lowest = std::numeric_limits<To>::min();
-    constexpr From highest = std::numeric_limits<To>::max();
-    return static_cast<To>(std::clamp(value, lowest, highest));
-  } else if constexpr (std::floating_point<To>) {
-    return static_cast<To>(static_cast<float>(value));
-  } else {
-    return To(static_cast<float>(value));
-  }
-}
-
-template <class From, class To>
-void convert_row(const Row& row) {
-  auto* to = reinterpret_cast<To*>(row.destination);
-  const auto* from = reinterpret_cast<const From*>(row.source);
-  for (std::int64_t i = 0; i < row.valid; ++i) to[i] = convert<From, To>(from[i * row.stride]);
-  std::memset(row.destination + static_cast<std::size_t>(row.valid) * sizeof(To), 0,
-              static_cast<std::size_t>(row.count - row.valid) * sizeof(To));
-}
-
-RowFunction copy_of_width(std::size_t bits) {
-  switch (bits) {
-    case 2:
-    case 4:
-    case 6:
-    case 8: return &copy_row<std::uint8_t>;
-    case 16: return &copy_row<std::uint16_t>;
-    case 32: return &copy_row<std::uint32_t>;
-    case 64: return &copy_row<std::uint64_t>;
-    default: return nullptr;
+void Packer::pack(std::size_t part, std::span<std::byte> destination) const {
+  const Tensor source = unpacked_tensor(source_);
+  const auto index = static_cast<std::int64_t>(part);
+  Range range;
+  range.begin = index % parts_of_row_ * elements_of_row_part_;
+  range.end = std::min(region_.shape.back(), range.begin + elements_of_row_part_);
+  // Rows are written together as far as they lie along one dimension, all inside the source or all outside.
+  const std::size_t rank = region_.shape.size();
+  const std::int64_t along = rank > 1 ? region_.shape[rank - 2] : 1, inside = rank > 1 ? region_.extent[rank - 2] : 1;
+  const std::int64_t last = std::min(rows_, (index / parts_of_row_ + 1) * rows_of_part_);
+  for (range.row = index / parts_of_row_ * rows_of_part_; range.row < last; range.row += range.rows) {
+    const std::int64_t position = range.row % along;
+    range.rows = std::min(last - range.row, (position < inside ? inside : along) - position);
+    pack_range(source, range, destination);
   }
 }
 
-template <class From>
-RowFunction float_conversion(DType to) {
-  switch (to) {
-    case DType::float32: return &convert_row<From, float>;
-    case DType::float16: return &convert_row<From, Half>;
-    case DType::bfloat16: return &convert_row<From, BFloat16>;
-    case DType::float64: return &convert_row<From, double>;
-    default: return nullptr;
+void Packer::pack_range(const Tensor& source, const Range& range, std::span<std::byte> destination) const {
+  const std::size_t rank = region_.shape.size();
+  std::int64_t index = region_.offset, rest = range.row;
+  bool inside = true;
+  for (std::size_t d = rank - 1; d-- > 0;) {
+    const std::int64_t position = rest % region_.shape[d];
+    rest /= region_.shape[d];
+    inside = inside && position < region_.extent[d];
+    index += position * region_.stride[d];
   }
-}
-
-RowFunction row_function(DType from, DType to) {
-  RowFunction function = nullptr;
-  if (from == to) return copy_of_width(bit_width(from));
-  switch (from) {
-    case DType::float32: function = float_conversion<float>(to); break;
-    case DType::float16: function = float_conversion<Half>(to); break;
-    case DType::bfloat16: function = float_conversion<BFloat16>(to); break;
-    case DType::float64: function = float_conversion<double>(to); break;
-    case DType::int64:
-      if (to == DType::int32) function = &convert_row<std::int64_t, std::int32_t>;
-      break;
-    case DType::uint64:
-      if (to == DType::uint32) function = &convert_row<std::uint64_t, std::uint32_t>;
-      break;
-    default: break;
-  }
-  return function;
-}
-
-/// Packs elements begin ... end - 1 of one row of the region.
-class Packer {
- public:
-  Packer(const Tensor& source, const Region& region, RowFunction function, std::size_t element_bytes,
-         std::byte* destination)
-      : source_(source.bytes().data()),
-        source_element_bytes_(static_cast<std::int64_t>(bit_width(source.dtype()) / 8)),
-        region_(region),
-        function_(function),
-        element_bytes_(static_cast<std::int64_t>(element_bytes)),
-        destination_(destination) {}
-
-  void pack_row(std::int64_t row, std::int64_t begin, std::int64_t end) const {
-    std::int64_t index = region_.offset;
-    bool inside = true;
-    std::int64_t rest = row;
-    for (std::size_t d = region_.shape.size() - 1; d-- > 0;) {
-      const std::int64_t position = rest % region_.shape[d];
-      rest /= region_.shape[d];
-      inside = inside && position < region_.extent[d];
-      index += position * region_.stride[d];
-    }
-    const std::int64_t valid = inside ? std::clamp<std::int64_t>(region_.extent.back() - begin, 0, end - begin) : 0;
-    const std::int64_t first = valid == 0 ? 0 : index + begin * region_.stride.back();
-    function_({source_ + first * source_element_bytes_, region_.stride.back(), valid, end - begin,
-               destination_ + (row * region_.shape.back() + begin) * element_bytes_});
-  }
-
- private:
-  const std::byte* source_;
-  std::int64_t source_element_bytes_;
-  const Region& region_;
-  RowFunction function_;
-  std::int64_t element_bytes_;
-  std::byte* destination_;
-};
-
-}  // namespace
-
-std::uint64_t packed_bytes(const Packing& packing) {
-  return checked_multiply(static_cast<std::uint64_t>(element_count(packing.shape)),
-                          std::uint64_t{device_element_bytes(packing.dtype)});
+  const std::int64_t count = range.end - range.begin;
+  const std::int64_t valid = inside ? std::clamp<std::int64_t>(region_.extent.back() - range.begin, 0, count) : 0;
+  const std::int64_t first = valid == 0 ? 0 : index + range.begin * region_.stride.back();
+  const auto source_bytes = static_cast<std::int64_t>(bit_width(source.dtype()) / 8);
+  const std::int64_t pitch = region_.shape.back();
+  function_({source.bytes().data() + first * source_bytes, rank > 1 ? region_.stride[rank - 2] : 0,
+             region_.stride.back(), range.rows, valid, count,
+             destination.data() + (range.row * pitch + range.begin) * element_bytes_, pitch});
 }
 
 void pack(const Tensor& source, const Packing& packing, std::span<std::byte> destination) {
   if (destination.size() != packed_bytes(packing)) fail(ErrorCode::internal, "a packing is given another size");
-  if (destination.empty()) return;
-  check_bounds(source, packing);
-  const Tensor unpacked = unpacked_tensor(source);
-  const Region region = simplify(packing);
-  const RowFunction function = row_function(source.dtype(), packing.dtype);
-  if (function == nullptr) {
-    fail(ErrorCode::unsupported, "a constant of {} cannot be packed as {}", to_string(source.dtype()),
-         to_string(packing.dtype));
-  }
-  const Packer packer(unpacked, region, function, device_element_bytes(packing.dtype), destination.data());
-  const std::int64_t row_length = region.shape.back();
-  const std::int64_t rows = element_count(packing.shape) / row_length;
-  const std::int64_t parts = divide_up(row_length, elements_per_task);
-  const std::int64_t rows_per_task = std::max<std::int64_t>(1, elements_per_task / row_length);
-  const std::int64_t tasks = checked_multiply(divide_up(rows, rows_per_task), parts);
-  parallel_for(static_cast<std::size_t>(tasks), [&](std::size_t task) {
-    const std::int64_t begin = static_cast<std::int64_t>(task) % parts * elements_per_task;
-    const std::int64_t first = static_cast<std::int64_t>(task) / parts * rows_per_task;
-    for (std::int64_t row = first; row < std::min(rows, first + rows_per_task); ++row) {
-      packer.pack_row(row, begin, std::min(row_length, begin + elements_per_task));
-    }
-  });
+  const Packer packer(source, packing);
+  parallel_for(packer.parts(), [&](std::size_t part) { packer.pack(part, destination); });
 }
 
 }  // namespace lapilli

@@ -73,11 +73,11 @@ void upload_parameters(const VulkanDevice& device, const Program& program, const
       fail(ErrorCode::internal, "{} bytes of parameters have a segment of {}", program.parameters.size(),
            segments[i].size);
     }
-    const auto fill = [&](std::span<std::byte> to) {
+    const auto fill = [&](std::span<std::byte> to, std::size_t /*part*/) {
       std::memcpy(to.data(), program.parameters.data(), program.parameters.size());
       std::memset(to.data() + program.parameters.size(), 0, to.size() - program.parameters.size());
     };
-    const Upload parameters{segments[i], fill};
+    const Upload parameters{segments[i], fill, 1, {}};
     upload(device, {&parameters, 1});
   }
 }

@@ -1,24 +1,16 @@
 #include "run/resident_constants.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "base/checked.h"
 #include "run/pack.h"
-#include "run/upload.h"
 
 namespace lapilli {
 namespace {
 
 // Large enough that drivers with few allocations are served, small enough that the last one wastes little.
 constexpr std::uint64_t block_bytes = std::uint64_t{256} << 20U;
-
-void fill_constant(const Constant& constant, std::span<std::byte> destination) {
-  const std::uint64_t packed = packed_bytes(constant.packing);
-  pack(constant.source, constant.packing, destination.first(packed));
-  std::memset(destination.data() + packed, 0, destination.size() - packed);
-}
 
 }  // namespace
 
@@ -70,6 +62,18 @@ void ResidentConstants::trim() {
   std::erase_if(entries_, [&](const auto& item) { return unused.contains(item.second.block.get()); });
 }
 
+Upload ResidentConstants::weights_upload(const Constant& constant, const BufferRange& to) const {
+  const auto packer = std::make_shared<const Packer>(constant.source, constant.packing);
+  const auto fill = [packer, packed = packed_bytes(constant.packing)](std::span<std::byte> range, std::size_t part) {
+    if (part < packer->parts()) packer->pack(part, range.first(packed));
+    if (part == 0) std::ranges::fill(range.subspan(packed), std::byte());
+  };
+  const auto filled = [this, source = constant.source.bytes()] {
+    for (const auto& file : files_) file->forget(source);
+  };
+  return {to, fill, std::max<std::size_t>(packer->parts(), 1), filled};
+}
+
 void ResidentConstants::upload_new(const Program& program, const std::vector<const Constant*>& constants) {
   const std::uint64_t alignment = std::max<std::uint64_t>(device_.traits().storage_alignment, 256);
   const std::uint64_t limit = std::min(block_bytes, device_.traits().max_allocation);
@@ -90,10 +94,7 @@ void ResidentConstants::upload_new(const Program& program, const std::vector<con
       close_block();
       offset = 0;
     }
-    uploads.push_back({{nullptr, offset, size}, [this, constant](std::span<std::byte> to) {
-                         fill_constant(*constant, to);
-                         for (const auto& file : files_) file->forget(constant->source.bytes());
-                       }});
+    uploads.push_back(weights_upload(*constant, {nullptr, offset, size}));
     used = checked_add(offset, size);
   }
   close_block();

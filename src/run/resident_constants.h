@@ -9,6 +9,7 @@
 
 #include "base/mapped_file.h"
 #include "program/program.h"
+#include "run/upload.h"
 #include "vulkan/buffer.h"
 #include "vulkan/device.h"
 
@@ -50,6 +51,7 @@ class ResidentConstants {
   };
 
   static Key key_of(const Program& program, const Constant& constant);
+  [[nodiscard]] Upload weights_upload(const Constant& constant, const BufferRange& to) const;
   void upload_new(const Program& program, const std::vector<const Constant*>& constants);
 
   VulkanDevice device_;

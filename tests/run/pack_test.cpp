@@ -82,6 +82,17 @@ TEST(Pack, SplitsLongRowsAndManyRows) {
   expect_as_defined(values, {DType::float32, {200000, 4}, {200000, 3}, {3, 1}, 0});
 }
 
+TEST(Pack, TurnsColumnsIntoRows) {
+  const std::vector<float> values = random_values(770000, 3);
+  for (const DType dtype : {DType::float32, DType::float16}) {
+    expect_as_defined(values, {dtype, {700, 1104}, {700, 1100}, {1, 700}, 0});
+    expect_as_defined(values, {dtype, {710, 1100}, {699, 1099}, {1, 700}, 1});
+    expect_as_defined(values, {dtype, {9, 136, 200}, {9, 130, 199}, {1, 9, 1170}, 5});
+    expect_as_defined(values, {dtype, {2, 3, 65, 66}, {2, 2, 65, 66}, {66, 8580, 1, 130}, 0});
+    expect_as_defined(values, {dtype, {2, 200000}, {2, 200000}, {1, 3}, 0});
+  }
+}
+
 TEST(Pack, NarrowsIntegersToTheNearest) {
   const std::array<std::int64_t, 4> values{-5, INT64_MAX, INT64_MIN, INT32_MAX};
   const auto bytes = packed(Tensor::of<std::int64_t>(DType::int64, {4}, values), {DType::int32, {4}, {4}, {1}, 0});

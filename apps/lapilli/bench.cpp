@@ -30,6 +30,7 @@ struct BenchArguments : ModelArguments {
 struct Timing {
   double first_ms = 0, median_ms = 0, p95_ms = 0, host_ms = 0;
   std::optional<double> gpu_ms;
+  std::vector<double> submissions;  ///< of one run, where runs are cut
   std::size_t runs = 0;
 };
 
@@ -130,6 +131,10 @@ void print_json(const Timing& timing, const BenchArguments& arguments, const Mod
                 {"memory_bytes", model.device().memory().peak},
                 {"gpu_ms", timing.gpu_ms ? Json(*timing.gpu_ms) : Json(nullptr)},
                 {"runs", timing.runs}};
+  if (!timing.submissions.empty()) {
+    document["submissions"] = timing.submissions.size();
+    document["longest_submission_ms"] = std::ranges::max(timing.submissions);
+  }
   if (arguments.profile) {
     Json lines = Json::array();
     for (const ProfileLine& line : profile) {
@@ -178,6 +183,9 @@ void print_text(const Timing& timing, const BenchArguments& arguments, const Mod
   line("GPU", timing.gpu_ms, "median on the device, without input and output");
   std::cout << std::format("{:10}{:>14}  {}\n", "memory", byte_text(model.device().memory().peak),
                            styled("the most that was taken on the device", Style::dim));
+  if (timing.submissions.empty()) return;
+  line("longest", std::ranges::max(timing.submissions),
+       std::format("of the {} submissions of a run, on the device", timing.submissions.size()));
 }
 
 int bench(BenchArguments arguments) {
@@ -206,6 +214,11 @@ int bench(BenchArguments arguments) {
   for (const PortDescription& port : model.inputs()) ordered.push_back(inputs.at(port.name));
   timing.host_ms = time_on_host(context, ordered, model.outputs().size());
   timing.gpu_ms = time_on_device(context, timing.median_ms);
+  if (arguments.device.longest_submit.count() != 0) {
+    for (const std::uint64_t time : context.submit_nanoseconds()) {
+      timing.submissions.push_back(static_cast<double>(time) / 1e6);
+    }
+  }
   const std::vector<ProfileLine> profile = arguments.profile ? profile_lines(context) : std::vector<ProfileLine>{};
   progress.reset();
   if (arguments.json) {
@@ -230,7 +243,7 @@ void add_bench_command(CLI::App& program, Action& action) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--profile", arguments->profile, "Add the time of each dispatch, by the model's nodes");
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
   command->footer(R"(
@@ -240,7 +253,7 @@ Examples:
   lapilli bench model.onnx --profile
 
 JSON: device, precision, sizes, first_ms, median_ms, p95_ms, host_ms, gpu_ms (null: no clock on the
-device), memory_bytes, runs; profile
+device), memory_bytes, runs; submissions and longest_submission_ms with --longest-submit; profile
 [origin, kernel, dispatches, ms] with --profile)");
   command->callback([arguments, &action] { action = [arguments] { return bench(*arguments); }; });
 }

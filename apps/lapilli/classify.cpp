@@ -184,7 +184,7 @@ void add_classify_command(CLI::App& program, Action& action) {
       ->type_name("NAME|FILE");
   command->add_option("--output", arguments->output, "Draw the answers on the pictures and write them to this folder")
       ->type_name("FOLDER");
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
   command->footer(R"(

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <charconv>
+#include <chrono>
 #include <iostream>
 #include <map>
 
@@ -43,10 +44,24 @@ ModelOptions ModelArguments::model_options() const {
 
 void add_json_option(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print the answer as JSON"); }
 
-void add_device_option(CLI::App& command, std::string& device) {
+void add_device_options(CLI::App& command, DeviceOptions& device) {
   command
-      .add_option("--device", device, "Index, UUID or a part of the name, as `lapilli devices` lists them [the best]")
+      .add_option("--device", device.selector,
+                  "Index, UUID or a part of the name, as `lapilli devices` lists them [the best]")
       ->type_name("DEVICE");
+  const auto budget = [&device](std::uint64_t mebibytes) { device.memory_budget = mebibytes << 20U; };
+  command
+      .add_option_function<std::uint64_t>("--memory-budget", budget,
+                                          "The most device memory in use at once, in MiB [no bound]")
+      ->type_name("MIB")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30U));
+  const auto longest = [&device](std::int64_t count) { device.longest_submit = std::chrono::milliseconds(count); };
+  command
+      .add_option_function<std::int64_t>("--longest-submit", longest,
+                                         "About how long one submission may take the device, in ms; longer work is "
+                                         "cut into several [no bound]")
+      ->type_name("MS")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30U));
 }
 
 void add_model_argument(CLI::App& command, ModelArguments& arguments) {
@@ -72,9 +87,7 @@ void add_planning_options(CLI::App& command, ModelArguments& arguments) {
   command.add_flag("--strict", arguments.strict, "Refuse a model of which the host would run a node");
 }
 
-Device open_device(const std::string& selector) {
-  DeviceOptions options;
-  options.selector = selector;
+Device open_device(const DeviceOptions& options) {
   Device device = Device::open(options);
   if (!device.notice().empty()) std::cerr << "lapilli: " << device.notice() << '\n';
   return device;

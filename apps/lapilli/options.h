@@ -13,7 +13,7 @@ namespace lapilli::program {
 /// What the commands that read a model have in common.
 struct ModelArguments {
   std::filesystem::path model;
-  std::string device;
+  DeviceOptions device;
   Precision precision = Precision::float32;
   Sizes sizes;
   bool unoptimised = false, strict = false;
@@ -23,13 +23,14 @@ struct ModelArguments {
 };
 
 void add_json_option(CLI::App& command, bool& json);
-void add_device_option(CLI::App& command, std::string& device);
+/// --device, --memory-budget and --longest-submit.
+void add_device_options(CLI::App& command, DeviceOptions& device);
 void add_model_argument(CLI::App& command, ModelArguments& arguments);
 /// --size, --precision, --unoptimised and --strict.
 void add_planning_options(CLI::App& command, ModelArguments& arguments);
 
 /// Opens the device and prints on stderr what its user ought to be told.
-Device open_device(const std::string& selector);
+Device open_device(const DeviceOptions& options);
 
 /// Opens the device and loads the model, with a word on stderr while a person waits.
 Model load_model(const ModelArguments& arguments, const std::vector<std::string>& keep = {});

@@ -106,7 +106,7 @@ void add_plan_command(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("plan", "Show what a run costs: dispatches, barriers, memory");
   const auto arguments = std::make_shared<PlanArguments>();
   add_model_argument(*command, *arguments);
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   command->add_flag("--steps", arguments->steps, "List all dispatches and barriers");
   command->add_option("--html", arguments->page, "Draw the memory of intermediate results into this file")

@@ -41,7 +41,7 @@ void add_prewarm_command(CLI::App& program, Action& action) {
       program.add_subcommand("prewarm", "Compile what a model needs, so that the next start on this machine is fast");
   const auto arguments = std::make_shared<ModelArguments>();
   add_model_argument(*command, *arguments);
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
   command->footer(R"(

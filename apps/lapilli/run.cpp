@@ -126,7 +126,7 @@ void add_run_command(CLI::App& program, Action& action) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
   command->footer(R"(

@@ -199,6 +199,10 @@ class Context {
   /// Time on the device of the last run in nanoseconds, the sum of its parts; nothing where the device has no clock.
   [[nodiscard]] std::optional<std::uint64_t> gpu_nanoseconds() const;
 
+  /// The same for each submission that DeviceOptions::longest_submit cut the last run into; empty where the device
+  /// has no clock, and for a model that runs in parts.
+  [[nodiscard]] std::vector<std::uint64_t> submit_nanoseconds() const;
+
   /// Runs again `count` times with the last run's inputs, which are on the device already unless the model runs in
   /// parts: nanoseconds of each on the device, or on the host's clock where that has none.
   std::vector<std::uint64_t> repeat(std::size_t count);

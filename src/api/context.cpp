@@ -264,6 +264,11 @@ std::optional<std::uint64_t> Context::gpu_nanoseconds() const {
   return state_->latest().executor->gpu_nanoseconds();
 }
 
+std::vector<std::uint64_t> Context::submit_nanoseconds() const {
+  if (state_->last_in_parts) return {};
+  return state_->latest().executor->submit_nanoseconds();
+}
+
 std::vector<std::uint64_t> Context::repeat(std::size_t count) {
   if (!state_->last_in_parts) return state_->latest().executor->run_resident(count);
   std::vector<std::uint64_t> times;

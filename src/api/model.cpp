@@ -73,7 +73,7 @@ Model::State::State(const std::filesystem::path& path, Device opened, ModelOptio
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
   const std::scoped_lock lock(mutex);
   for (const auto& structure : structures) {
-    if (guards_hold(structure->guards, sizes)) return structure;
+    if (serves(*structure, sizes)) return structure;
   }
   if (in_parts) return nullptr;
   const auto start = Clock::now();

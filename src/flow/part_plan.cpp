@@ -64,7 +64,7 @@ std::optional<SymbolValues> PartPlan::sizes_for(const Scope& scope) const {
     learn(fact, *known, sizes);
     if (evaluate(fact.shape, sizes) != known->sizes()) return std::nullopt;
   }
-  if (!guards_hold(structure.guards, sizes)) return std::nullopt;
+  if (!serves(structure, sizes)) return std::nullopt;
   return sizes;
 }
 

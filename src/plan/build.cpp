@@ -46,6 +46,7 @@ class StructureBuilder {
     finish_outputs();
     structure_.guards = emission_.assumptions().guards();
     structure_.symbols = collect_symbols(structure_);
+    structure_.tuned_for = tuned_work(structure_, emission_.assumptions().sizes());
     return std::move(structure_);
   }
 

@@ -76,6 +76,7 @@ void emit_depthwise_contraction(Contraction& contraction, Emission& emission) {
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = Dim::ceil_divide(Dim::ceil_divide(contraction.rows(), strip) * vectors, group);
   dispatch.work = contraction.work();
+  dispatch.tuned = true;
   emission.add_dispatch(std::move(dispatch));
 }
 

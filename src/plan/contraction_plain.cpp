@@ -107,6 +107,7 @@ void emit_plain_contraction(Contraction& contraction, Emission& emission) {
   dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
   dispatch.groups = contraction.batches() * row_tiles * column_tiles;
   dispatch.work = contraction.work();
+  dispatch.tuned = true;
   emission.add_dispatch(std::move(dispatch));
 }
 

@@ -77,12 +77,6 @@ bool scalar_contraction_applies(const ContractionTraits& traits, const DeviceTra
 
 void emit_scalar_contraction(Contraction& contraction, Emission& emission) {
   const DeviceTraits& traits = emission.traits();
-  // With few rows each weight is read for few products: what counts is how many invocations read at once.
-  constexpr std::int64_t fewest_rows = 4;
-  const SymbolValues& sizes = emission.assumptions().sizes();
-  if (emission.options().contraction.variant.empty() && contraction.rows().evaluate(sizes) < fewest_rows) {
-    return emit_plain_contraction(contraction, emission);
-  }
   const TilePick pick = choose(contraction, emission);
   const ScalarTile& tile = tiles.at(pick.index);
   const bool twice = shared_bytes(tile, 2) <= std::min<std::int64_t>(traits.max_shared_memory, 49152);

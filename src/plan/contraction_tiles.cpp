@@ -137,6 +137,7 @@ class TiledEmitter {
     dispatch.parameters.insert(dispatch.parameters.end(), chain.immediates.begin(), chain.immediates.end());
     dispatch.groups = contraction.batches() * row_tiles_ * column_tiles_ * choice_.slices;
     dispatch.work = contraction.work();
+    dispatch.tuned = true;
     emission_.add_dispatch(std::move(dispatch));
   }
 

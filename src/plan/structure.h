@@ -83,6 +83,7 @@ struct SymbolicDispatch {
   std::vector<StorageAccess> bindings;
   std::vector<ParameterWord> parameters;
   Dim work = 0;                      ///< operations, where they are more than elements that are bound
+  bool tuned = false;                ///< cut for the sizes at hand: right for all others, but slow for distant ones
   Dim groups;                        ///< workgroups in all; the kernel finds its own number in three axes
   std::vector<std::uint32_t> after;  ///< dispatches that must be complete before
   std::uint32_t level = 0;           ///< 1 + the highest level in `after`
@@ -106,7 +107,14 @@ struct Structure {
   std::vector<SymbolicPort> outputs;
   std::vector<std::string> origins;
   std::vector<std::string> symbols;  ///< that any of its expressions contains: other sizes do not matter
+  double tuned_for = 0;              ///< operations of the tuned dispatches, for the sizes that it was made for
 };
+
+/// The operations of the tuned dispatches.
+double tuned_work(const Structure& structure, const SymbolValues& sizes);
+
+/// Whether a structure is right for these sizes, and they are near enough to those that it was tuned for.
+bool serves(const Structure& structure, const SymbolValues& sizes);
 
 /// The sizes that matter to a structure.
 SymbolValues relevant_sizes(const Structure& structure, const SymbolValues& sizes);

@@ -15,6 +15,8 @@ namespace lapilli {
 namespace {
 
 constexpr std::uint64_t dedicated_bytes = std::uint64_t{1} << 20U;
+// Only small buffers share blocks, and pinning the memory of large ones takes milliseconds.
+constexpr std::uint64_t block_bytes = std::uint64_t{16} << 20U;
 
 VmaAllocationCreateInfo allocation_info(const DevicePlan& plan, MemoryKind kind) {
   VmaAllocationCreateInfo info{};
@@ -60,6 +62,7 @@ Allocator make_allocator(PFN_vkGetInstanceProcAddr get_instance_proc_addr, const
   info.device = *device;
   info.pVulkanFunctions = &functions;
   info.vulkanApiVersion = VK_API_VERSION_1_2;
+  info.preferredLargeHeapBlockSize = block_bytes;
   VmaAllocator allocator = nullptr;
   vk::detail::resultCheck(static_cast<vk::Result>(vmaCreateAllocator(&info, &allocator)), "vmaCreateAllocator");
   return Allocator(allocator);

@@ -91,6 +91,14 @@ TEST_P(NetworkPlan, serves_other_batches) {
   }
 }
 
+TEST_P(NetworkPlan, is_not_used_far_from_what_it_was_tuned_for) {
+  const DeviceTraits traits = make_device_plan(recorded_snapshot(GetParam().device), {}).traits;
+  const Structure structure = structure_of(GetParam(), traits, 4);
+  for (const auto& [batch, expected] : {std::pair{1, true}, {3, true}, {16, true}, {17, false}, {32, false}}) {
+    EXPECT_EQ(serves(structure, {{"batch", batch}}), expected) << batch;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, NetworkPlan,
                          ::testing::Values(NetworkCase{"llvmpipe_mesa_26_1", 1, Precision::float32, true},
                                            NetworkCase{"nvidia_h200", 8, Precision::float16, true},

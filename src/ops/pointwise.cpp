@@ -126,8 +126,10 @@ Immediate Immediate::of_tensor(const Tensor& tensor) {
 }
 
 bool is_lengthy(const PointwiseStep& step) noexcept {
-  if (step.dtype != DType::float64) return is_small_float(step.dtype);
   using enum PointwiseFunction;
+  const bool real = is_floating_point(step.dtype);
+  if (step.function == modulo || step.function == PointwiseFunction::remainder) return real;
+  if (step.dtype != DType::float64) return is_small_float(step.dtype);
   switch (step.function) {
     case PointwiseFunction::power:
     case elu:

@@ -51,8 +51,8 @@ struct PointwiseStep {
   friend bool operator==(const PointwiseStep&, const PointwiseStep&) = default;
 };
 
-/// Whether the code of the step is long: float64 without a simple formula, and floats of 8 bits and fewer. The
-/// kernels of contractions go without such steps.
+/// Whether the code of the step is long: float64 without a simple formula, floats of 8 bits and fewer, and remainders
+/// of floats. The kernels of contractions go without such steps.
 bool is_lengthy(const PointwiseStep& step) noexcept;
 
 /// The dtype of a step's result.

@@ -171,7 +171,8 @@ double real_unary(PointwiseFunction function, double x) {
 // The remainder with the sign of the divisor, as Python has it.
 double real_modulo(double x, double y) {
   const double rest = std::fmod(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+  if (rest == 0) return std::copysign(rest, y);
+  return std::signbit(rest) != std::signbit(y) ? rest + y : rest;
 }
 
 double real_step(PointwiseFunction function, double x, double y, double z) {

@@ -1,6 +1,7 @@
 // Element types through the kernels: conversions, moves, and what quantization needs of divisions.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -122,6 +123,60 @@ TEST(ElementTypes, DivisionIsExact) {
   EXPECT_EQ(
       floats_of(run_node({op, {float_tensor({5000}, left), float_tensor({5000}, right)}, {}, Precision::float32})[0]),
       expected);
+}
+
+// Numbers of any bits with each other, so that quotients are of any size; zeros, infinities and what is no number
+// too.
+template <class T, class Bits>
+void expect_exact_remainders(DType dtype) {
+  constexpr auto infinite = std::numeric_limits<T>::infinity();
+  const std::vector<T> edges{0,
+                             -T{0},
+                             1,
+                             -1,
+                             3,
+                             infinite,
+                             -infinite,
+                             std::numeric_limits<T>::quiet_NaN(),
+                             std::numeric_limits<T>::denorm_min(),
+                             std::numeric_limits<T>::max()};
+  std::vector<T> left, right;
+  for (const T x : edges) {
+    for (const T y : edges) {
+      left.push_back(x);
+      right.push_back(y);
+    }
+  }
+  std::mt19937_64 generator(6);
+  for (int i = 0; i < 20000; ++i) {
+    left.push_back(std::bit_cast<T>(static_cast<Bits>(generator())));
+    const T any = std::bit_cast<T>(static_cast<Bits>(generator()));
+    right.push_back(i % 2 == 0 ? any
+                               : std::ldexp(left.back(), -static_cast<int>(generator() % 60)) * static_cast<T>(0.9));
+  }
+  const std::vector<std::int64_t> shape{static_cast<std::int64_t>(left.size())};
+  const std::vector<Tensor> inputs{Tensor::of<T>(dtype, shape, std::span<const T>(left)),
+                                   Tensor::of<T>(dtype, shape, std::span<const T>(right))};
+  const auto of = [&](PointwiseFunction function) {
+    return run_node({make_pointwise(function, dtype, 2), inputs, {}, Precision::float32})[0];
+  };
+  const Tensor remainders = of(PointwiseFunction::remainder), modulos = of(PointwiseFunction::modulo);
+  const auto same = [](T one, T other) {
+    return (std::isnan(one) && std::isnan(other)) || std::bit_cast<Bits>(one) == std::bit_cast<Bits>(other);
+  };
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const T x = left[i], y = right[i], rest = std::fmod(x, y);
+    const T turned = rest == 0 ? std::copysign(rest, y) : std::signbit(rest) == std::signbit(y) ? rest : rest + y;
+    EXPECT_TRUE(same(remainders.elements<T>()[i], rest)) << x << " " << y << " " << remainders.elements<T>()[i];
+    // A device may take subnormals for 0 in the sum.
+    if (std::abs(y) < T{0x1p30} * std::numeric_limits<T>::min()) continue;
+    EXPECT_TRUE(same(modulos.elements<T>()[i], turned)) << x << " " << y << " " << modulos.elements<T>()[i];
+  }
+}
+
+TEST(ElementTypes, RemaindersAreExact) {
+  expect_exact_remainders<float, std::uint32_t>(DType::float32);
+  expect_exact_remainders<double, std::uint64_t>(DType::float64);
 }
 
 // Subnormals are numbers: they are true, whatever the device makes of them in arithmetic.

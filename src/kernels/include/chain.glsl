@@ -7,6 +7,7 @@
 #if LEVEL >= 3
 #include "elementary_double.glsl"
 #endif
+#include "exact.glsl"
 #include "parameters.glsl"
 #include "small_float.glsl"
 #include "types.glsl"
@@ -86,13 +87,10 @@ float real_step(uint function, float x, float y, float z) {
     case F_power: return accurate_power(x, y);
     case F_minimum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : min(x, y);
     case F_maximum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : max(x, y);
-    case F_remainder:
-    case F_modulo: {
-      // 0 * infinity is no number, but x is what is left.
-      float rest = is_infinity(y) && !is_infinity(x) ? x : x - y * trunc(x / y);
-      rest = abs(rest) >= abs(y) ? rest - with_sign_of(y, rest) : rest;
-      return function == F_modulo && rest != 0.0 && (rest < 0.0) != (y < 0.0) ? rest + y : rest;
-    }
+#ifndef INLINED
+    case F_remainder: return exact_remainder(x, y);
+    case F_modulo: return exact_modulo(x, y);
+#endif
     case F_hard_sigmoid: return clamp(x * y + z, 0.0, 1.0);
     case F_leaky_relu: return x < 0.0 ? x * y : x;
     case F_elu: return x < 0.0 ? y * accurate_exponential_minus_one(x) : x;
@@ -187,6 +185,8 @@ INTEGER integer_step(uint function, bool without_sign, INTEGER x, INTEGER y, INT
 double double_elementary(uint function, double x, double y) {
   switch (function) {
     case F_power: return double_power(x, y);
+    case F_remainder: return double_remainder(x, y);
+    case F_modulo: return double_modulo(x, y);
     case F_sine: return double_sine(x);
     case F_cosine: return double_cosine(x);
     case F_tangent: return double_sine(x) / double_cosine(x);
@@ -230,11 +230,6 @@ double double_step(uint function, double x, double y, double z) {
     case F_square_root: return sqrt(x);
     case F_exponential: return double_exponential(x);
     case F_logarithm: return double_logarithm(x);
-    case F_remainder:
-    case F_modulo: {
-      const double rest = isinf(y) && !isinf(x) ? x : x - y * trunc(x / y);
-      return function == F_modulo && rest != 0.0LF && (rest < 0.0LF) != (y < 0.0LF) ? rest + y : rest;
-    }
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
     case F_round: return roundEven(x);

@@ -3,6 +3,8 @@
 #ifndef LAPILLI_ELEMENTARY_DOUBLE
 #define LAPILLI_ELEMENTARY_DOUBLE
 
+#include "types.glsl"
+
 // exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
 // the series of artanh((m-1)/(m+1)).
 double double_exponential(double x) {
@@ -164,6 +166,52 @@ double double_logistic(double x) { return 1.0LF / (1.0LF + double_exponential(-x
 
 double double_softplus(double x) {
   return isnan(x) ? x : max(x, 0.0LF) + double_logarithm_of_one_plus(double_exponential(-abs(x)));
+}
+
+uint64_t double_bits(double x) { return packUint2x32(unpackDouble2x32(x)); }
+double double_of_bits(uint64_t bits) { return packDouble2x32(unpackUint2x32(bits)); }
+int highest_bit(uint64_t bits) {
+  const uvec2 words = unpackUint2x32(bits);
+  return words.y != 0u ? 32 + findMSB(words.y) : findMSB(words.x);
+}
+
+const uint64_t DOUBLE_UNIT = uint64_t(1) << 52;
+
+// As exact_remainder in float32: significands in [2^52, 2^53), 40 bits of the quotient at a time, modulo 2^64.
+uint64_t double_significand_of(uint64_t bits, out int exponent) {
+  const int lift = max(52 - highest_bit(bits), 0);
+  exponent = max(int(bits >> 52), 1) - lift;
+  return lift > 0 ? bits << lift : (bits & (DOUBLE_UNIT - uint64_t(1))) | DOUBLE_UNIT;
+}
+
+double double_remainder(double x, double y) {
+  const uint64_t sign = double_bits(x) & (uint64_t(1) << 63), infinity = uint64_t(0x7FF) << 52;
+  const uint64_t dividend = double_bits(x) ^ sign, divisor = double_bits(y) & ~(uint64_t(1) << 63);
+  if (dividend >= infinity || divisor > infinity || divisor == uint64_t(0)) return double_of_bits(uint64_t(0x7FF8) << 48);
+  if (dividend < divisor) return x;
+  int exponent, unit;
+  uint64_t rest = double_significand_of(dividend, exponent);
+  const uint64_t whole = double_significand_of(divisor, unit);
+  const double inverse = 1.0LF / double(whole);
+  rest = rest >= whole ? rest - whole : rest;
+  for (int left = exponent - unit; left > 0; left -= 40) {
+    const int bits = min(left, 40);
+    const double share = double(rest) * double(uint64_t(1) << bits) * inverse;
+    const int64_t next = int64_t((rest << bits) - uint64_t(share) * whole);
+    rest = next < int64_t(0) ? uint64_t(next) + whole : uint64_t(next) >= whole ? uint64_t(next) - whole : uint64_t(next);
+  }
+  if (rest == uint64_t(0)) return double_of_bits(sign);
+  const int lift = 52 - highest_bit(rest);
+  unit -= lift;
+  rest <<= lift;
+  return double_of_bits(sign | (unit > 0 ? (uint64_t(unit - 1) << 52) + rest : rest >> (1 - unit)));
+}
+
+double double_modulo(double x, double y) {
+  const double rest = double_remainder(x, y);
+  const uint64_t bits = double_bits(rest), sign = uint64_t(1) << 63;
+  if ((bits & ~sign) == uint64_t(0)) return double_of_bits(double_bits(y) & sign);
+  return ((bits ^ double_bits(y)) & sign) != uint64_t(0) ? rest + y : rest;
 }
 #endif
 

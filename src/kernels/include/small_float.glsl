@@ -156,20 +156,4 @@ float rounded_to_odd(double x, float nearest) {
 }
 #endif
 
-// x / y rounded to nearest, where a driver's own division may be wrong by 2.5 units: what is left of x after taking
-// quotient * y from it, all of its digits, is divided once more (Dekker 1971, by Veltkamp's splitting).
-float exact_quotient(float x, float y) {
-  const float quotient = x / y;
-  const float magnitude = abs(quotient);
-  if (!(magnitude > 1e-20 && magnitude < 1e20 && abs(y) > 1e-16 && abs(y) < 1e16)) return quotient;
-  precise const float scaled_q = quotient * 4097.0, scaled_y = y * 4097.0;
-  precise const float high_q = scaled_q - (scaled_q - quotient), high_y = scaled_y - (scaled_y - y);
-  precise const float low_q = quotient - high_q, low_y = y - high_y;
-  precise const float product = quotient * y;
-  precise const float error = ((high_q * high_y - product) + high_q * low_y + low_q * high_y) + low_q * low_y;
-  precise const float rest = (x - product) - error;
-  precise const float corrected = quotient + rest / y;
-  return corrected;
-}
-
 #endif

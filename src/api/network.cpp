@@ -35,8 +35,9 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
 void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, SymbolValues& sizes) {
   const auto symbols = onnx::element_symbols(input).value_or(std::vector<std::string>{});
   const bool wide = input.dtype == DType::int64;
+  const Tensor aligned = tensor.aligned();
   for (std::size_t i = 0; i < symbols.size() && std::cmp_less(i, tensor.element_count()); ++i) {
-    sizes[symbols[i]] = wide ? tensor.elements<std::int64_t>()[i] : tensor.elements<std::int32_t>()[i];
+    sizes[symbols[i]] = wide ? aligned.elements<std::int64_t>()[i] : aligned.elements<std::int32_t>()[i];
   }
 }
 

@@ -71,8 +71,7 @@ std::span<const std::string> strings_of(const HostCall& call, std::size_t index)
 }
 
 Tensor convert_elements(const Tensor& tensor, DType dtype) {
-  const Tensor aligned = tensor.aligned();
-  return aligned.dtype() == dtype ? aligned : evaluate_chain({}, {&aligned, 1}, dtype);
+  return tensor.dtype() == dtype ? tensor.aligned() : evaluate_chain({}, {&tensor, 1}, dtype);
 }
 
 Tensor vector_of(std::span<const float> values) {

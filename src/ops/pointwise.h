@@ -101,7 +101,8 @@ PointwiseChain with_immediate(const PointwiseChain& chain, std::uint8_t position
 /// The shape that all shapes broadcast to, by the rules of NumPy. Throws Error (invalid_model).
 Shape broadcast(std::span<const Shape> shapes, Assumptions& assumptions);
 
-/// Evaluates a chain at every element of the broadcast shape. Inputs of any dtype but string.
+/// Evaluates a chain at every element of the broadcast shape. Inputs of any dtype but string; views need not be
+/// aligned.
 Tensor evaluate_chain(const PointwiseChain& chain, std::span<const Tensor> inputs, DType output_dtype);
 
 /// All element-by-element operators: a chain over inputs of any number, broadcast to one shape.

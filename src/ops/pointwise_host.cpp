@@ -313,7 +313,7 @@ Tensor evaluate_chain(const PointwiseChain& chain, std::span<const Tensor> input
   std::vector<DType> dtypes;
   std::vector<Tensor> sources;
   for (const Tensor& input : inputs) {
-    sources.push_back(unpacked_tensor(input));
+    sources.push_back(unpacked_tensor(input).aligned());
     strides.push_back(broadcast_strides(input, sizes.size()));
     dtypes.push_back(input.dtype());
   }

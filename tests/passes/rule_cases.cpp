@@ -1,6 +1,8 @@
 #include "passes/rule_cases.h"
 
+#include <algorithm>
 #include <format>
+#include <memory>
 
 #include "ops/contraction.h"
 #include "ops/movement.h"
@@ -34,6 +36,14 @@ Tensor filled(double value, const Sizes& shape) {
   for (const std::int64_t size : shape)
     elements.resize(elements.size() * static_cast<std::size_t>(size), elements[0]);
   return float_tensor(shape, elements);
+}
+
+// The same elements, as they may lie in a file.
+Tensor unaligned(const Tensor& tensor) {
+  const auto bytes = tensor.bytes();
+  auto memory = std::make_shared<std::vector<std::byte>>(bytes.size() + 1);
+  std::ranges::copy(bytes, memory->begin() + 1);
+  return Tensor::view(tensor.dtype(), tensor.shape(), std::span<const std::byte>(*memory).subspan(1), memory);
 }
 
 // One node on an input of this shape, and on what follows as constants.
@@ -179,6 +189,8 @@ const std::vector<RuleCase> simplifications{
      false},
 
     {"remove-neutral", "times_one", [] { return on_input(binary(multiply), {2, 3}, {filled(1, {3})}); }},
+    {"remove-neutral", "unaligned_ones",
+     [] { return on_input(binary(multiply), {2, 3}, {unaligned(filled(1, {3}))}); }},
     {"remove-neutral", "by_one", [] { return on_input(binary(divide), {2, 3}, {filled(1, {})}); }},
     {"remove-neutral", "plus_zero", [] { return on_input(binary(add), {2, 3}, {filled(0, {2, 1})}); }},
     {"remove-neutral", "minus_zero", [] { return on_input(binary(subtract), {2, 3}, {filled(0, {1})}); }},

@@ -159,7 +159,7 @@ ValueId resample(NodeBuilder& node, const ResizeAttributes& attributes, std::spa
 }
 
 std::vector<float> real_values(NodeBuilder& node, std::size_t index) {
-  const Tensor constant = node.constant(index).aligned();
+  const Tensor& constant = node.constant(index);
   const Tensor values = evaluate_chain({}, {&constant, 1}, DType::float32);
   return {values.elements<float>().begin(), values.elements<float>().end()};
 }

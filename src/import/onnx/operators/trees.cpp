@@ -160,16 +160,14 @@ class TreeReader {
 
   std::vector<double> doubles_of(const Tensor& tensor) {
     trees_.wide = trees_.wide || tensor.dtype() == DType::float64;
-    const Tensor aligned = tensor.aligned();
-    const Tensor wide = evaluate_chain({}, {&aligned, 1}, DType::float64);
+    const Tensor wide = evaluate_chain({}, {&tensor, 1}, DType::float64);
     return {wide.elements<double>().begin(), wide.elements<double>().end()};
   }
 
   Integers mode_numbers(std::size_t count) {
     const auto* modes = node_.find<Tensor>("nodes_modes");
     if (modes == nullptr) fail(ErrorCode::invalid_model, "nodes_modes is missing");
-    const Tensor aligned = modes->aligned();
-    const Tensor wide = evaluate_chain({}, {&aligned, 1}, DType::int64);
+    const Tensor wide = evaluate_chain({}, {modes, 1}, DType::int64);
     Integers numbers(wide.elements<std::int64_t>().begin(), wide.elements<std::int64_t>().end());
     check_count("nodes_modes", numbers.size(), count);
     for (const std::int64_t mode : numbers) index_within(mode, 1 + member_mode, "mode");

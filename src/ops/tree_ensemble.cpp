@@ -13,15 +13,7 @@
 namespace lapilli {
 namespace {
 
-enum Input : std::uint8_t {
-  rows_input,
-  nodes_input,
-  splits_input,
-  roots_input,
-  starts_input,
-  targets_input,
-  weights_input
-};
+using enum TreeEnsemble::Input;
 
 bool holds(std::int32_t code, double value, double split) {
   if (std::isnan(value)) return code >= missing_is_true;
@@ -46,10 +38,12 @@ class HostTrees {
     }
   }
 
-  [[nodiscard]] std::span<const std::int32_t> integers(Input input) const {
+  [[nodiscard]] std::span<const std::int32_t> integers(TreeEnsemble::Input input) const {
     return tables_[input].elements<std::int32_t>();
   }
-  [[nodiscard]] std::span<const double> reals(Input input) const { return tables_[input].elements<double>(); }
+  [[nodiscard]] std::span<const double> reals(TreeEnsemble::Input input) const {
+    return tables_[input].elements<double>();
+  }
 
   [[nodiscard]] std::size_t leaf_for(std::int32_t next, std::span<const double> row) const {
     while (next >= 0) {
@@ -73,7 +67,7 @@ std::string TreeEnsemble::attributes() const {
 std::vector<Fact> TreeEnsemble::infer(std::span<const Fact> inputs, Assumptions& assumptions) const {
   if (inputs.size() != 7) fail(ErrorCode::invalid_model, "{} inputs where TreeEnsemble takes 7", inputs.size());
   const Fact& rows = inputs[rows_input];
-  const auto has = [&](Input input, DType dtype, int rank) {
+  const auto has = [&](TreeEnsemble::Input input, DType dtype, int rank) {
     return inputs[input].dtype == dtype && inputs[input].rank() == rank;
   };
   const bool fits = (rows.dtype == DType::float32 || rows.dtype == DType::float64) && rows.rank() == 2 &&

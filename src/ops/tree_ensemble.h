@@ -27,6 +27,16 @@ constexpr std::int32_t missing_is_true = 8;
 /// none has anything. Whoever makes the tables sees to it that indices are in range and that no tree goes in circles.
 class TreeEnsemble final : public Operator {
  public:
+  enum Input : std::uint8_t {
+    rows_input,
+    nodes_input,
+    splits_input,
+    roots_input,
+    starts_input,
+    targets_input,
+    weights_input
+  };
+
   TreeEnsemble(ReductionFunction function, std::int64_t targets) : function_(function), targets_(targets) {}
 
   [[nodiscard]] std::string_view name() const override { return "TreeEnsemble"; }

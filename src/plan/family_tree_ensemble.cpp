@@ -7,15 +7,7 @@
 namespace lapilli {
 namespace {
 
-enum Input : std::uint8_t {
-  rows_input,
-  nodes_input,
-  splits_input,
-  roots_input,
-  starts_input,
-  targets_input,
-  weights_input
-};
+using enum TreeEnsemble::Input;
 
 struct TreeCall {
   DType dtype = DType::undefined;
@@ -32,7 +24,7 @@ void emit_walk(const Node& node, const TreeCall& call, Emission& emission) {
   const std::uint32_t invocations = choose_invocations(emission.traits());
   dispatch.specialization = {invocations};
   dispatch.bindings = {{call.leaves.storage, Access::write}, {rows.storage, Access::read}};
-  for (const Input input : {nodes_input, splits_input, roots_input}) {
+  for (const TreeEnsemble::Input input : {nodes_input, splits_input, roots_input}) {
     dispatch.bindings.push_back({emission.placement(node.inputs[input]).storage, Access::read});
   }
   const Dim elements = call.rows * call.trees;
@@ -56,7 +48,7 @@ void emit_totals(const Node& node, const TreeCall& call, const Placement& totals
   const auto& op = static_cast<const TreeEnsemble&>(*node.op);
   dispatch.specialization = {schedule.invocations, schedule.lanes, static_cast<std::uint32_t>(op.function())};
   dispatch.bindings = {{totals.storage, Access::write}, {call.leaves.storage, Access::read}};
-  for (const Input input : {starts_input, targets_input, weights_input}) {
+  for (const TreeEnsemble::Input input : {starts_input, targets_input, weights_input}) {
     dispatch.bindings.push_back({emission.placement(node.inputs[input]).storage, Access::read});
   }
   ParameterWriter parameters;
@@ -71,7 +63,7 @@ void emit_totals(const Node& node, const TreeCall& call, const Placement& totals
 // Splits and sums need all bits of the model's numbers, in every precision.
 LayoutChoice choose_tree_ensemble_layouts(const LayoutQuery& query) {
   LayoutChoice choice = require_row_major(query);
-  for (const Input input : {rows_input, splits_input, weights_input}) {
+  for (const TreeEnsemble::Input input : {rows_input, splits_input, weights_input}) {
     choice.inputs[input].dtype = query.graph.fact(query.node.inputs[input]).dtype;
   }
   return choice;

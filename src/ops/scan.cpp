@@ -19,12 +19,12 @@ std::int64_t joined(ReductionFunction function, std::int64_t a, std::int64_t b) 
 
 template <class T>
 Tensor scan(const Scan& op, const Tensor& input, DType wide) {
+  if (input.element_count() == 0) return input;
   Tensor result = evaluate_chain({}, {&input, 1}, wide);
   const std::vector<std::int64_t>& shape = result.shape();
   const auto axis = static_cast<std::size_t>(op.axis());
   const std::int64_t length = shape[axis], stride = row_major_strides(shape)[axis];
   const auto elements = result.mutable_elements<T>();
-  if (elements.empty()) return result;
   const std::int64_t rows = result.element_count() / length;
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t start = row / stride * stride * length + row % stride;

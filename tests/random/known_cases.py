@@ -90,6 +90,10 @@ def window_cases():
     # onnx/onnx#1922: a window wholly in padding has the mean 0.
     yield case("window_in_padding", "AveragePool", 19, [np.asarray([[[1, 2, 3, 4, 5]]], f32)],
                [np.asarray([[[0, 1.5, 3.5, 5, 0]]], f32)], kernel_shape=[2], strides=[2], pads=[2, 3])
+    # And no largest element; what is said to be its place is the nearest one.
+    yield case("largest_in_padding", "MaxPool", 12, [np.asarray([[[1, 2, 3, 4, 5]]], f32)],
+               [np.asarray([[[-np.inf, 2, 4, 5, -np.inf]]], f32), np.asarray([[[0, 1, 3, 4, 4]]])], kernel_shape=[2],
+               strides=[2], pads=[2, 3])
 
 
 def movement_cases():

@@ -83,6 +83,9 @@ def window_cases():
     # onnxruntime#22031: (4 - 1) * 2 + 3 - 2 + 1 = 8.
     yield case("transposed_length", "ConvTranspose", 13, [np.ones((1, 1, 4), f32), np.ones((1, 1, 3), f32)],
                [np.asarray([[[1, 2, 1, 2, 1, 2, 1, 1]]], f32)], strides=[2], pads=[1, 1], output_padding=[1])
+    # As long as a step, where elements of the window lie further apart.
+    yield case("transposed_with_room", "ConvTranspose", 13, [np.ones((1, 1, 4), f32), np.ones((1, 1, 2), f32)],
+               [np.asarray([[[1, 1, 2, 2, 1, 1, 0]]], f32)], strides=[1], dilations=[2], output_padding=[1])
     # onnx/onnx#4958: the last window would begin behind the data.
     for pool in ("MaxPool", "AveragePool"):
         yield case(f"{pool}_round_up", pool, 19, [np.asarray([[[1, 2, 3, 4]]], f32)], [np.asarray([[[1, 3]]], f32)],
@@ -90,9 +93,9 @@ def window_cases():
     # onnx/onnx#1922: a window wholly in padding has the mean 0.
     yield case("window_in_padding", "AveragePool", 19, [np.asarray([[[1, 2, 3, 4, 5]]], f32)],
                [np.asarray([[[0, 1.5, 3.5, 5, 0]]], f32)], kernel_shape=[2], strides=[2], pads=[2, 3])
-    # And no largest element; what is said to be its place is the nearest one.
+    # And no largest element; its place is said to be the plane's first.
     yield case("largest_in_padding", "MaxPool", 12, [np.asarray([[[1, 2, 3, 4, 5]]], f32)],
-               [np.asarray([[[-np.inf, 2, 4, 5, -np.inf]]], f32), np.asarray([[[0, 1, 3, 4, 4]]])], kernel_shape=[2],
+               [np.asarray([[[-np.inf, 2, 4, 5, -np.inf]]], f32), np.asarray([[[0, 1, 3, 4, 0]]])], kernel_shape=[2],
                strides=[2], pads=[2, 3])
 
 

@@ -50,6 +50,17 @@ def thresholds():
         yield case(f"threshold_{op}", op, 16, [zeros, np.asarray([0.0, -0.0, 0.5], f32)], [np.asarray(expected, bool)])
 
 
+def no_numbers():
+    """What is no number stays that, whichever side it stands on."""
+    for dtype in (f16, f32, np.float64):
+        name, nan = dtype.__name__, np.nan
+        x, y = np.asarray([nan, 1, nan, 1], dtype), np.asarray([2, nan, nan, 2], dtype)
+        for op, last in (("Max", 2), ("Min", 1)):
+            yield case(f"{op}_{name}_of_no_numbers", op, 13, [x, y], [np.asarray([nan, nan, nan, last], dtype)])
+        for op, inputs in (("Relu", [x]), ("Sign", [x]), ("Clip", [x, np.asarray(0, dtype), np.asarray(3, dtype)])):
+            yield case(f"{op}_{name}_of_no_number", op, 14, inputs, [x], (1, 2) if op == "Clip" else ())
+
+
 def rows():
     # onnxruntime#4288: before opset 13, all axes from this one on are one row.
     zeros = np.zeros((1, 2, 2, 2), f32)
@@ -231,5 +242,5 @@ def recurrent():
 
 
 def cases(random, count):
-    for make in (broadcasting, thresholds, rows, places, quantities, products, statistics, graphs, recurrent):
+    for make in (broadcasting, thresholds, no_numbers, rows, places, quantities, products, statistics, graphs, recurrent):
         yield from make()

@@ -221,11 +221,11 @@ double double_step(uint function, double x, double y, double z) {
     case F_subtract: return x - y;
     case F_multiply: return x * y;
     case F_divide: return x / y;
-    case F_minimum: return min(x, y);
-    case F_maximum: return max(x, y);
+    case F_minimum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : min(x, y);
+    case F_maximum: return is_not_a_number(x) || is_not_a_number(y) ? x + y : max(x, y);
     case F_negate: return -x;
     case F_absolute: return abs(x);
-    case F_sign: return sign(x);
+    case F_sign: return is_not_a_number(x) ? x : sign(x);
     case F_reciprocal: return 1.0LF / x;
     case F_square_root: return sqrt(x);
     case F_exponential: return double_exponential(x);
@@ -233,8 +233,8 @@ double double_step(uint function, double x, double y, double z) {
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
     case F_round: return roundEven(x);
-    case F_relu: return max(x, 0.0LF);
-    case F_clamp: return min(max(x, y), z);
+    case F_relu: return x < 0.0LF ? 0.0LF : x;
+    case F_clamp: return is_not_a_number(x) ? x : min(max(x, y), z);
     case F_leaky_relu: return x < 0.0LF ? x * y : x;
     case F_threshold: return x > y ? x : 0.0LF;
     case F_hard_sigmoid: return clamp(x * y + z, 0.0LF, 1.0LF);
@@ -253,7 +253,7 @@ bool double_predicate(uint function, double x, double y, double z) {
     case F_equal: return x == y;
     case F_less: return x < y;
     case F_less_or_equal: return x <= y;
-    case F_is_nan: return x != x;
+    case F_is_nan: return is_not_a_number(x);
     case F_is_infinite: return isinf(x) && (x < 0.0LF ? y : z) != 0.0LF;
   }
   return x != 0.0LF;
@@ -277,7 +277,7 @@ INTEGER real_to_integer(float x, uint target) {
 
 #if LEVEL >= 3
 INTEGER double_to_integer(double x, uint target) {
-  if (isnan(x)) return INTEGER(0);
+  if (is_not_a_number(x)) return INTEGER(0);
   if (x >= 9.2233720368547758e18LF) {
     if (target != UINT64) return 0x7FFFFFFFFFFFFFFFl;
     return INTEGER(x >= 1.8446744073709552e19LF ? ~UNSIGNED(0) : UNSIGNED(x));

@@ -5,6 +5,13 @@
 
 #include "types.glsl"
 
+// By bits, as in float32.
+bool is_not_a_number(double x) {
+  const uvec2 bits = unpackDouble2x32(x);
+  const uint high = bits.y & 0x7FFFFFFFu;
+  return high > 0x7FF00000u || (high == 0x7FF00000u && bits.x != 0u);
+}
+
 // exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
 // the series of artanh((m-1)/(m+1)).
 double double_exponential(double x) {

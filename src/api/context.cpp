@@ -95,21 +95,17 @@ struct Context::State {
   std::shared_ptr<Executor> executor_for(std::span<const Tensor> inputs) {
     const Model::State& state = *model.state_;
     if (state.in_parts) return nullptr;
-    // The usual run is like the one before it.
-    if (!entries.empty() && !state.network.elements_say_sizes() &&
-        has_ports_of(entries.front().executor->program(), inputs)) {
-      return entries.front().executor;
-    }
-    return executor_for(state.network.sizes_of(inputs));
+    // The usual run is like one before it, and takes no memory.
+    const auto found = std::ranges::find_if(entries, [&](const Entry& entry) {
+      return has_ports_of(entry.executor->program(), inputs) && state.network.elements_agree(inputs, entry.sizes);
+    });
+    return found != entries.end() ? make_latest(found) : executor_for(state.network.sizes_of(inputs));
   }
 
   std::shared_ptr<Executor> executor_for(const SymbolValues& sizes) {
     const auto found =
         std::ranges::find_if(entries, [&](const Entry& entry) { return std::ranges::includes(sizes, entry.sizes); });
-    if (found != entries.end()) {
-      entries.splice(entries.begin(), entries, found);
-      return entries.front().executor;
-    }
+    if (found != entries.end()) return make_latest(found);
     std::optional<PlannedProgram> planned = model.state_->plan_for(sizes);
     if (!planned) return nullptr;
     auto program = std::make_shared<const Program>(std::move(planned->instantiated.program));
@@ -118,6 +114,11 @@ struct Context::State {
     entries.push_front({std::move(planned->sizes), planned->instantiated.report, planned->structure_ms,
                         planned->plan_ms, make_executor(program)});
     return entries.front().executor;
+  }
+
+  const std::shared_ptr<Executor>& make_latest(std::list<Entry>::iterator entry) {
+    entries.splice(entries.begin(), entries, entry);
+    return entry->executor;
   }
 
   // Where memory is short, the plans that were used least lately go first.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "base/integers.h"
 #include "base/text.h"
 #include "flow/host_call.h"
 #include "import/onnx/expand.h"
@@ -32,12 +33,10 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
   if (symbols.size() == 1 && dim == Dim::symbol(symbols.front())) sizes.try_emplace(symbols.front(), size);
 }
 
-void learn_elements(const onnx::InputDescription& input, const Tensor& tensor, SymbolValues& sizes) {
-  const auto symbols = onnx::element_symbols(input).value_or(std::vector<std::string>{});
-  const bool wide = input.dtype == DType::int64;
+void learn_elements(std::span<const std::string> symbols, const Tensor& tensor, SymbolValues& sizes) {
   const Tensor aligned = tensor.aligned();
   for (std::size_t i = 0; i < symbols.size() && std::cmp_less(i, tensor.element_count()); ++i) {
-    sizes[symbols[i]] = wide ? aligned.elements<std::int64_t>()[i] : aligned.elements<std::int32_t>()[i];
+    sizes[symbols[i]] = integer_at(aligned, i);
   }
 }
 
@@ -78,10 +77,6 @@ bool fits(const onnx::InputDescription& input, const Value& value) {
          (!input.ranked || value.tensor().shape().size() == input.shape.size());
 }
 
-bool has_element_symbols(const onnx::InputDescription& input) {
-  return !onnx::element_symbols(input).value_or(std::vector<std::string>{}).empty();
-}
-
 // Names that a user may have meant.
 std::string similar_names(const std::set<std::string, std::less<>>& names, std::string_view wanted) {
   constexpr std::size_t most = 8;
@@ -119,7 +114,9 @@ Network::Network(const std::filesystem::path& path, std::span<const std::string>
     format_ = format_text(model_);
     for (const std::string& name : keep) keep_value(model_.graph, name);
     inputs_ = onnx::describe_inputs(model_);
-    elements_say_sizes_ = std::ranges::any_of(inputs_, has_element_symbols);
+    for (const onnx::InputDescription& input : inputs_) {
+      element_symbols_.push_back(onnx::element_symbols(input).value_or(std::vector<std::string>{}));
+    }
     for (const onnx::ValueInfo& output : model_.graph.outputs) output_names_.push_back(output.name);
     may_be_one_graph_ =
         std::ranges::all_of(inputs_, is_plain) && std::ranges::all_of(model_.graph.nodes, may_be_in_graph);
@@ -128,10 +125,9 @@ Network::Network(const std::filesystem::path& path, std::span<const std::string>
 
 SymbolValues Network::complete_sizes(const Sizes& given) const {
   std::vector<std::string> symbols;
-  for (const auto& input : inputs_) {
-    for (const Dim& dim : input.shape) dim.collect_symbols(symbols);
-    const auto elements = onnx::element_symbols(input).value_or(std::vector<std::string>{});
-    symbols.insert(symbols.end(), elements.begin(), elements.end());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Dim& dim : inputs_[i].shape) dim.collect_symbols(symbols);
+    symbols.insert(symbols.end(), element_symbols_[i].begin(), element_symbols_[i].end());
   }
   SymbolValues sizes;
   for (const std::string& symbol : symbols) sizes[symbol] = 1;
@@ -159,7 +155,7 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
            to_string(inputs[i].dtype()), shape_text(inputs[i].shape()), to_string(wanted.dtype),
            shape_text(wanted.shape));
     }
-    learn_elements(wanted, inputs[i], sizes);
+    learn_elements(element_symbols_[i], inputs[i], sizes);
     for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis)
       learn_size(wanted.shape[axis], inputs[i].shape()[axis], sizes);
   }
@@ -171,6 +167,17 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
     }
   }
   return sizes;
+}
+
+bool Network::elements_agree(std::span<const Tensor> inputs, const SymbolValues& sizes) const {
+  for (std::size_t input = 0; input < inputs.size(); ++input) {
+    const std::vector<std::string>& symbols = element_symbols_[input];
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+      const auto size = sizes.find(symbols[i]);
+      if (size != sizes.end() && size->second != integer_at(inputs[input], i)) return false;
+    }
+  }
+  return true;
 }
 
 void Network::check_inputs(std::span<const Value> inputs) const {

@@ -29,6 +29,9 @@ class Network {
   /// The sizes that these inputs, all tensors, have. Throws Error (invalid_argument) that names the input which does
   /// not fit.
   [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;
+  /// Whether elements of the inputs, where they count among `sizes`, are what those say. The inputs have the types and
+  /// shapes that the model takes.
+  [[nodiscard]] bool elements_agree(std::span<const Tensor> inputs, const SymbolValues& sizes) const;
   /// Throws Error (invalid_argument) where values are not of the kinds and types that the inputs take.
   void check_inputs(std::span<const Value> inputs) const;
 
@@ -41,9 +44,6 @@ class Network {
 
   /// Whether its inputs and nodes let it be one graph for the device at all; only `build` knows whether it is.
   [[nodiscard]] bool may_be_one_graph() const noexcept { return may_be_one_graph_; }
-
-  /// Whether elements of inputs count among its sizes, so that shapes alone do not say them.
-  [[nodiscard]] bool elements_say_sizes() const noexcept { return elements_say_sizes_; }
 
   /// Throws Error (unsupported) that names every node which the host runs, with the reason.
   void require_device_only() const;
@@ -58,7 +58,7 @@ class Network {
   std::vector<onnx::InputDescription> inputs_;
   std::vector<std::string> output_names_;
   bool may_be_one_graph_ = true;
-  bool elements_say_sizes_ = false;
+  std::vector<std::vector<std::string>> element_symbols_;  // of each input
 };
 
 }  // namespace lapilli

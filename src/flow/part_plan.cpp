@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/failure.h"
+#include "base/integers.h"
 #include "import/onnx/graph/import.h"
 #include "import/onnx/graph/part.h"
 
@@ -26,12 +27,6 @@ std::optional<Fact> fact_of(const std::string& name, const KnownValue& known, in
 bool same_elements(const Tensor& left, const Tensor& right) {
   return left.dtype() == right.dtype() && left.shape() == right.shape() &&
          std::ranges::equal(left.bytes(), right.bytes());
-}
-
-std::int64_t integer_at(const Tensor& tensor, std::size_t index) {
-  const Tensor aligned = tensor.aligned();
-  return tensor.dtype() == DType::int64 ? aligned.elements<std::int64_t>()[index]
-                                        : aligned.elements<std::int32_t>()[index];
 }
 
 void learn(const Dim& dim, std::int64_t value, SymbolValues& sizes) {

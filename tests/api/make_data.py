@@ -51,6 +51,14 @@ nodes = [
 ]
 save("found", nodes, [tensor("x", ["count"])], [tensor("y", ["found"])], [])
 
+# x doubled, in the shape that the second input says.
+nodes = [
+    helper.make_node("Add", ["x", "x"], ["double"], name="double"),
+    helper.make_node("Reshape", ["double", "shape"], ["y"], name="shaped"),
+]
+save("shaped", nodes, [tensor("x", ["rows", 16]), helper.make_tensor_value_info("shape", TensorProto.INT64, [2])],
+     [tensor("y", ["height", "width"])], [])
+
 # A classifier of small pictures: convolutions with a shortcut, a mean, a matrix product.
 generator = np.random.default_rng(1)
 shapes = {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 1, 3, 3), "w3": (8, 10), "b3": (10,)}

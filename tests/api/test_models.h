@@ -12,6 +12,7 @@ namespace lapilli::testing {
 inline const char* const rows_model = API_TEST_DATA "/rows.onnx";
 inline const char* const found_model = API_TEST_DATA "/found.onnx";
 inline const char* const layers_model = API_TEST_DATA "/layers.onnx";
+inline const char* const shaped_model = API_TEST_DATA "/shaped.onnx";
 inline const char* const network_model = API_TEST_DATA "/network.onnx";
 
 /// LAPILLI_TEST_DEVICE, or llvmpipe; validation on, no pipeline cache.

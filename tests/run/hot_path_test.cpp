@@ -1,100 +1,19 @@
 // A run that was made ready allocates nothing, and locks nothing but the queue.
-//
-// The linker hands every call of malloc and its like, and of pthread_mutex_lock, that our own objects make to the
-// functions below (--wrap in CMakeLists.txt), and `operator new` is ours. What drivers do inside of their own
-// libraries is not counted.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <numeric>
 
 #include "run/executor.h"
 #include "run/scale_add_program.h"
-
-namespace {
-
-struct Counts {
-  std::size_t allocations = 0, locks = 0;
-  bool operator==(const Counts&) const = default;
-};
-
-thread_local Counts counts;  // a run is on the thread that calls it
-
-}  // namespace
-
-// NOLINTBEGIN(bugprone-reserved-identifier,cppcoreguidelines-no-malloc,readability-identifier-naming): the linker's
-// names
-extern "C" {
-void* __real_malloc(std::size_t size);
-void* __real_calloc(std::size_t count, std::size_t size);
-void* __real_realloc(void* memory, std::size_t size);
-void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t size);
-int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
-
-void* __wrap_malloc(std::size_t size) {
-  ++counts.allocations;
-  return __real_malloc(size);
-}
-void* __wrap_calloc(std::size_t count, std::size_t size) {
-  ++counts.allocations;
-  return __real_calloc(count, size);
-}
-void* __wrap_realloc(void* memory, std::size_t size) {
-  ++counts.allocations;
-  return __real_realloc(memory, size);
-}
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  ++counts.allocations;
-  return __real_aligned_alloc(alignment, size);
-}
-int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
-  ++counts.allocations;
-  return __real_posix_memalign(memory, alignment, size);
-}
-int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
-  ++counts.locks;
-  return __real_pthread_mutex_lock(mutex);
-}
-}
-
-// Array forms call these. Inlined, they look to GCC as if new and free were mixed up.
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  return std::malloc(size);
-}
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  const auto bytes = static_cast<std::size_t>(alignment);
-  if (void* memory = std::aligned_alloc(bytes, (size + bytes - 1) / bytes * bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
-// NOLINTEND(bugprone-reserved-identifier,cppcoreguidelines-no-malloc,readability-identifier-naming)
+#include "support/call_counts.h"
 
 namespace lapilli {
 namespace {
-
-template <class Action>
-Counts counted(Action&& action) {
-  const Counts before = counts;
-  std::forward<Action>(action)();
-  return {counts.allocations - before.allocations, counts.locks - before.locks};
-}
 
 VulkanDevice open(bool staged) {
   DeviceOptions options;
@@ -133,7 +52,7 @@ class HotPath : public ::testing::TestWithParam<bool> {
 
 constexpr std::size_t run_count = 100;
 // Vulkan wants calls for one queue to come one at a time.
-constexpr Counts queue_only{0, run_count};
+constexpr CallCounts queue_only{0, run_count};
 
 TEST_P(HotPath, runs_without_allocating) {
   Executor executor = this->executor();
@@ -186,10 +105,10 @@ TEST(HotPathPorts, convert_packed_elements_without_allocating) {
 }
 
 TEST(HotPathCounters, see_what_they_are_to_see) {
-  EXPECT_EQ(counted([] { ::operator delete(::operator new(100)); }), (Counts{1, 0}));
+  EXPECT_EQ(counted([] { ::operator delete(::operator new(100)); }), (CallCounts{1, 0}));
   std::mutex mutex;
-  EXPECT_EQ(counted([&] { const std::scoped_lock lock(mutex); }), (Counts{0, 1}));
-  const Counts making = counted([] { (void)open(false).allocate(1000, MemoryKind::staging); });
+  EXPECT_EQ(counted([&] { const std::scoped_lock lock(mutex); }), (CallCounts{0, 1}));
+  const CallCounts making = counted([] { (void)open(false).allocate(1000, MemoryKind::staging); });
   EXPECT_GT(making.allocations, 10U);
 }
 

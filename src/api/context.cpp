@@ -6,6 +6,7 @@
 
 #include "api/model_state.h"
 #include "base/failure.h"
+#include "base/rethrow.h"
 #include "lapilli/model.h"
 
 namespace lapilli {
@@ -53,22 +54,28 @@ Run::~Run() {
   if (executor_ != nullptr) executor_->drop(ticket_);
 }
 
-bool Run::done() const { return executor_ == nullptr || executor_->done(ticket_); }
+bool Run::done() const try { return executor_ == nullptr || executor_->done(ticket_); } catch (...) {
+  rethrow_as_error();
+}
 
-bool Run::wait_for(std::chrono::nanoseconds limit) const {
+bool Run::wait_for(std::chrono::nanoseconds limit) const try {
   return executor_ == nullptr || executor_->wait(ticket_, limit);
+} catch (...) {
+  rethrow_as_error();
 }
 
 void Run::wait() const { (void)wait_for(std::chrono::nanoseconds::max()); }
 
-std::vector<Tensor> Run::results() {
+std::vector<Tensor> Run::results() try {
   if (executor_ == nullptr) return std::move(results_);
   std::vector<Tensor> outputs(executor_->program().outputs.size());
   results(outputs);
   return outputs;
+} catch (...) {
+  rethrow_as_error();
 }
 
-void Run::results(std::span<Tensor> outputs) {
+void Run::results(std::span<Tensor> outputs) try {
   if (executor_ != nullptr) {
     executor_->read(ticket_, outputs);
     executor_ = nullptr;
@@ -79,6 +86,8 @@ void Run::results(std::span<Tensor> outputs) {
          outputs.size());
   }
   std::ranges::move(std::exchange(results_, {}), outputs.begin());
+} catch (...) {
+  rethrow_as_error();
 }
 
 struct Context::State {
@@ -167,24 +176,29 @@ struct Context::State {
   std::optional<PartsRun> last_in_parts;  // where the last run went through parts
 };
 
-Context::Context(const Model& model) : state_(std::make_unique<State>(model)) {}
+Context::Context(const Model& model) try : state_(std::make_unique<State>(model)) {
+} catch (...) {
+  rethrow_as_error();
+}
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 Context::~Context() = default;
 
-Run Context::submit(std::span<const Tensor> inputs) {
+Run Context::submit(std::span<const Tensor> inputs) try {
   std::shared_ptr<Executor> executor = state_->executor_for(inputs);
   if (executor == nullptr) return Run(state_->run_in_parts(inputs));
   state_->last_in_parts = std::nullopt;
   const Executor::Ticket ticket = executor->submit(inputs);
   return {std::move(executor), ticket};
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) { return submit(inputs).results(); }
 
 void Context::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) { submit(inputs).results(outputs); }
 
-std::vector<Value> Context::run(std::span<const Value> inputs) {
+std::vector<Value> Context::run(std::span<const Value> inputs) try {
   const Model::State& model = *state_->model.state_;
   model.network.check_inputs(inputs);
   // What takes or gives anything but tensors is run in parts.
@@ -195,9 +209,11 @@ std::vector<Value> Context::run(std::span<const Value> inputs) {
   if (executor == nullptr) return state_->run_in_parts(inputs);
   const std::vector<Tensor> results = run(tensors);
   return {results.begin(), results.end()};
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) {
+std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& inputs) try {
   std::vector<Tensor> ordered;
   for (const PortDescription& port : state_->model.inputs()) {
     const auto found = inputs.find(port.name);
@@ -214,11 +230,15 @@ std::map<std::string, Tensor> Context::run(const std::map<std::string, Tensor>& 
   const auto& names = state_->model.state_->network.output_names();
   for (std::size_t i = 0; i < results.size(); ++i) named.emplace(names[i], std::move(results[i]));
   return named;
+} catch (...) {
+  rethrow_as_error();
 }
 
-void Context::prepare(const Sizes& sizes) {
+void Context::prepare(const Sizes& sizes) try {
   const Model::State& model = *state_->model.state_;
   if (!model.in_parts) (void)state_->executor_for(model.network.complete_sizes(sizes));
+} catch (...) {
+  rethrow_as_error();
 }
 
 void Context::trim() {
@@ -238,7 +258,7 @@ Context::Memory Context::memory() const {
   return memory;
 }
 
-PlanSummary Context::last_plan() const {
+PlanSummary Context::last_plan() const try {
   PlanSummary summary;
   summary.parts = 0;
   if (state_->last_in_parts) {
@@ -258,19 +278,25 @@ PlanSummary Context::last_plan() const {
   summary.structure_ms = entry.structure_ms;
   summary.plan_ms = entry.plan_ms;
   return summary;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::optional<std::uint64_t> Context::gpu_nanoseconds() const {
+std::optional<std::uint64_t> Context::gpu_nanoseconds() const try {
   if (state_->last_in_parts) return state_->last_in_parts->nanoseconds;
   return state_->latest().executor->gpu_nanoseconds();
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<std::uint64_t> Context::submit_nanoseconds() const {
+std::vector<std::uint64_t> Context::submit_nanoseconds() const try {
   if (state_->last_in_parts) return {};
   return state_->latest().executor->submit_nanoseconds();
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<std::uint64_t> Context::repeat(std::size_t count) {
+std::vector<std::uint64_t> Context::repeat(std::size_t count) try {
   if (!state_->last_in_parts) return state_->latest().executor->run_resident(count);
   std::vector<std::uint64_t> times;
   for (std::size_t i = 0; i < count; ++i) {
@@ -281,9 +307,11 @@ std::vector<std::uint64_t> Context::repeat(std::size_t count) {
     times.push_back(state_->last_in_parts->nanoseconds.value_or(static_cast<std::uint64_t>(elapsed.count())));
   }
   return times;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<Context::DispatchTime> Context::profile() {
+std::vector<Context::DispatchTime> Context::profile() try {
   std::vector<DispatchTime> result;
   if (!state_->last_in_parts) {
     add_times(*state_->latest().executor, result);
@@ -293,6 +321,8 @@ std::vector<Context::DispatchTime> Context::profile() {
   (void)state_->flow->run(state_->last_in_parts->inputs,
                           [&](const Flow::PartRun& part) { add_times(part.executor, result); });
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace lapilli

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "api/model_state.h"
+#include "base/rethrow.h"
 #include "import/onnx/graph/part.h"
 #include "ops/movement.h"
 
@@ -94,7 +95,8 @@ std::vector<PortDescription> declared_outputs(const Network& network) {
   return ports;
 }
 
-ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes, const ModelOptions& options) {
+ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes,
+                                const ModelOptions& options) try {
   const Network network(path, options.keep);
   if (options.strict) network.require_device_only();
   ModelDescription description;
@@ -123,6 +125,8 @@ ModelDescription describe_model(const std::filesystem::path& path, const Sizes& 
   }
   count_parameters(graph, description);
   return description;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace lapilli

@@ -2,6 +2,7 @@
 
 #include <format>
 
+#include "base/rethrow.h"
 #include "vulkan/device.h"
 #include "vulkan/device_plan.h"
 
@@ -31,20 +32,28 @@ DeviceDescription describe(const DeviceSnapshot& snapshot, std::size_t index, co
 
 }  // namespace
 
-Device Device::open(const DeviceOptions& options) {
+Device Device::open(const DeviceOptions& options) try {
   return Device(std::make_shared<const VulkanDevice>(VulkanDevice::open(options)));
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<DeviceDescription> Device::list(const DeviceOptions& options) {
+std::vector<DeviceDescription> Device::list(const DeviceOptions& options) try {
   std::vector<DeviceDescription> result;
   for (const DeviceSnapshot& snapshot : VulkanDevice::list(options))
     result.push_back(describe(snapshot, result.size(), options));
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 const std::string& Device::name() const noexcept { return implementation_->snapshot().name; }
 const std::string& Device::notice() const noexcept { return implementation_->notice(); }
 MemoryUse Device::memory() const { return implementation_->memory(); }
-std::vector<std::string> Device::validation_messages() const { return implementation_->validation_messages(); }
+std::vector<std::string> Device::validation_messages() const try {
+  return implementation_->validation_messages();
+} catch (...) {
+  rethrow_as_error();
+}
 
 }  // namespace lapilli

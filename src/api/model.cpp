@@ -6,6 +6,7 @@
 
 #include "api/model_state.h"
 #include "base/failure.h"
+#include "base/rethrow.h"
 #include "program/print.h"
 
 namespace lapilli {
@@ -103,13 +104,15 @@ std::optional<PlannedProgram> Model::State::plan_for(const SymbolValues& sizes) 
   return planned;
 }
 
-Model Model::load(const std::filesystem::path& path, const Device& device, const ModelOptions& options) {
+Model Model::load(const std::filesystem::path& path, const Device& device, const ModelOptions& options) try {
   return Model(std::make_shared<State>(path, device, options));
+} catch (...) {
+  rethrow_as_error();
 }
 
 const std::vector<PortDescription>& Model::inputs() const noexcept { return state_->inputs; }
 
-const std::vector<PortDescription>& Model::outputs() const {
+const std::vector<PortDescription>& Model::outputs() const try {
   std::call_once(state_->outputs_known, [&] {
     double unused = 0;
     const auto structure = state_->structure_for(state_->network.complete_sizes({}), unused);
@@ -117,18 +120,22 @@ const std::vector<PortDescription>& Model::outputs() const {
       state_->outputs = declared_outputs(state_->network);
       return;
     }
+    std::vector<PortDescription> outputs;
     for (const SymbolicPort& port : structure->outputs) {
-      state_->outputs.push_back({port.name, port.dtype, dimension_texts(port.shape)});
+      outputs.push_back({port.name, port.dtype, dimension_texts(port.shape)});
     }
+    state_->outputs = std::move(outputs);
   });
   return state_->outputs;
+} catch (...) {
+  rethrow_as_error();
 }
 
 const std::vector<std::string>& Model::output_names() const noexcept { return state_->network.output_names(); }
 
 const Device& Model::device() const noexcept { return state_->device; }
 
-PlanSummary Model::plan(const Sizes& sizes) const {
+PlanSummary Model::plan(const Sizes& sizes) const try {
   const SymbolValues complete = state_->network.complete_sizes(sizes);
   const std::optional<PlannedProgram> planned = state_->plan_for(complete);
   if (!planned) fail_in_parts();
@@ -143,23 +150,31 @@ PlanSummary Model::plan(const Sizes& sizes) const {
   summary.structure_ms = planned->structure_ms;
   summary.plan_ms = planned->plan_ms;
   return summary;
+} catch (...) {
+  rethrow_as_error();
 }
 
-bool Model::runs_in_parts(const Sizes& sizes) const {
+bool Model::runs_in_parts(const Sizes& sizes) const try {
   if (state_->in_parts) return true;
   double unused = 0;
   return state_->structure_for(state_->network.complete_sizes(sizes), unused) == nullptr;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::uint64_t Model::weight_bytes() const { return state_->constants->bytes(); }
+std::uint64_t Model::weight_bytes() const try { return state_->constants->bytes(); } catch (...) {
+  rethrow_as_error();
+}
 
-void Model::trim() const {
+void Model::trim() const try {
   {
     const std::scoped_lock lock(state_->mutex);
     state_->structures.clear();
   }
   state_->parts->trim();
   state_->constants->trim();
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace lapilli

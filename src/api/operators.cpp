@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/rethrow.h"
 #include "flow/host_call.h"
 #include "import/onnx/expand.h"
 #include "import/onnx/operators/node_builder.h"
@@ -24,14 +25,16 @@ OperatorDescription& entry(Operators& operators, std::string_view domain, std::s
 
 }  // namespace
 
-std::vector<TypeGroup> list_type_groups() {
+std::vector<TypeGroup> list_type_groups() try {
   std::vector<TypeGroup> groups;
   for (const onnx::NamedTypeSet& named : onnx::named_type_sets())
     groups.push_back({std::string(named.name), named.set.list()});
   return groups;
+} catch (...) {
+  rethrow_as_error();
 }
 
-std::vector<OperatorDescription> list_operators() {
+std::vector<OperatorDescription> list_operators() try {
   Operators operators;
   std::map<const OperatorDescription*, onnx::InputTypes> types;
   for (const auto& family : onnx::operator_families()) {
@@ -69,6 +72,8 @@ std::vector<OperatorDescription> list_operators() {
     list.push_back(std::move(description));
   }
   return list;
+} catch (...) {
+  rethrow_as_error();
 }
 
 }  // namespace lapilli

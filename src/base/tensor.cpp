@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/rethrow.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -26,7 +27,7 @@ std::size_t byte_count(DType dtype, std::int64_t count) {
   return static_cast<std::size_t>(divide_up(bits, std::int64_t{8}));
 }
 
-Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) {
+Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) try {
   const std::int64_t count = lapilli::element_count(shape);
   if (dtype == DType::string)
     return of_strings(std::move(shape), std::vector<std::string>(static_cast<std::size_t>(count)));
@@ -38,10 +39,12 @@ Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) {
   Tensor result = view(dtype, std::move(shape), {data, size}, std::move(storage));
   result.writable_ = data;
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 Tensor Tensor::view(DType dtype, std::vector<std::int64_t> shape, std::span<const std::byte> bytes,
-                    std::shared_ptr<const void> owner) {
+                    std::shared_ptr<const void> owner) try {
   Tensor result;
   result.element_count_ = lapilli::element_count(shape);
   if (const std::size_t needed = byte_count(dtype, result.element_count_); needed != bytes.size()) {
@@ -53,9 +56,11 @@ Tensor Tensor::view(DType dtype, std::vector<std::int64_t> shape, std::span<cons
   result.bytes_ = bytes;
   result.owner_ = std::move(owner);
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Tensor Tensor::of_strings(std::vector<std::int64_t> shape, std::vector<std::string> values) {
+Tensor Tensor::of_strings(std::vector<std::int64_t> shape, std::vector<std::string> values) try {
   Tensor result;
   result.element_count_ = lapilli::element_count(shape);
   if (static_cast<std::size_t>(result.element_count_) != values.size()) {
@@ -66,6 +71,8 @@ Tensor Tensor::of_strings(std::vector<std::int64_t> shape, std::vector<std::stri
   result.shape_ = std::move(shape);
   result.owner_ = std::make_shared<const std::vector<std::string>>(std::move(values));
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 std::span<std::byte> Tensor::mutable_bytes() {
@@ -80,15 +87,17 @@ std::span<const std::string> Tensor::strings() const {
   return *static_cast<const std::vector<std::string>*>(owner_.get());
 }
 
-Tensor Tensor::aligned() const {
+Tensor Tensor::aligned() const try {
   const std::size_t size = bit_width(dtype_) / 8;
   if (size <= 1 || reinterpret_cast<std::uintptr_t>(bytes_.data()) % size == 0) return *this;
   Tensor copy = allocate(dtype_, shape_);
   std::ranges::copy(bytes_, copy.mutable_bytes().begin());
   return copy;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const {
+Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const try {
   if (lapilli::element_count(shape) != element_count_) {
     fail(ErrorCode::invalid_argument, "shape {} cannot become {}: the element counts differ", shape_text(shape_),
          shape_text(shape));
@@ -96,6 +105,8 @@ Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const {
   Tensor result = *this;
   result.shape_ = std::move(shape);
   return result;
+} catch (...) {
+  rethrow_as_error();
 }
 
 void Tensor::require_element_size(std::size_t size) const {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/failure.h"
+#include "base/rethrow.h"
 #include "base/text.h"
 
 namespace lapilli {
@@ -22,13 +23,15 @@ bool has_twice(std::span<const T> keys) {
 
 }  // namespace
 
-Value Value::sequence(std::vector<Value> elements) {
+Value Value::sequence(std::vector<Value> elements) try {
   Value value;
   value.content_ = std::make_shared<const std::vector<Value>>(std::move(elements));
   return value;
+} catch (...) {
+  rethrow_as_error();
 }
 
-Value Value::map(Tensor keys, Tensor values) {
+Value Value::map(Tensor keys, Tensor values) try {
   const bool texts = keys.dtype() == DType::string;
   if ((!texts && keys.dtype() != DType::int64) || keys.shape().size() != 1 || values.shape().empty() ||
       values.shape()[0] != keys.element_count()) {
@@ -43,6 +46,8 @@ Value Value::map(Tensor keys, Tensor values) {
   Value value;
   value.content_ = Map{std::move(keys), std::move(values)};
   return value;
+} catch (...) {
+  rethrow_as_error();
 }
 
 const Tensor& Value::tensor() const {

@@ -43,10 +43,10 @@ struct Work {
 };
 
 /// A small network of convolutions and a matrix product.
-Work network(const Device& device, const ModelOptions& options = {}) {
+Work network(const Device& device) {
   std::vector<Tensor> inputs;
   for (std::uint32_t batch = 1; batch <= 7; ++batch) inputs.push_back(patterned({batch, 3, 8, 8}, batch));
-  return {Model::load(network_model, device, options), inputs};
+  return {Model::load(network_model, device), inputs};
 }
 
 /// A model whose sizes depend on its data, which is run in parts.
@@ -72,100 +72,77 @@ std::vector<std::size_t> on_threads(std::size_t count, const std::function<std::
   return results;
 }
 
-const std::vector<std::size_t> all_right(thread_count, run_count);
+class Threads : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(device_.validation_messages(), std::vector<std::string>{}); }
 
-TEST(Threads, of_one_model_get_what_one_thread_gets) {
-  const Device device = open_device();
-  const Work work = network(device);
-  EXPECT_EQ(on_threads(thread_count,
-                       [&](std::size_t thread) {
-                         Context context(work.model);
-                         std::size_t right = 0;
-                         for (std::size_t run = 0; run < run_count; ++run)
-                           right += work.runs_right(context, thread, run);
-                         return right;
-                       }),
-            all_right);
-  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+  /// On threads, each with a context of its own for work(thread): all runs are right.
+  static void expect_right_runs(const std::function<const Work&(std::size_t)>& work) {
+    const auto right_runs = [&](std::size_t thread) {
+      Context context(work(thread).model);
+      std::size_t right = 0;
+      for (std::size_t run = 0; run < run_count; ++run) right += work(thread).runs_right(context, thread, run);
+      return right;
+    };
+    EXPECT_EQ(on_threads(thread_count, right_runs), std::vector<std::size_t>(thread_count, run_count));
+  }
+
+  Device device_ = open_device();
+};
+
+TEST_F(Threads, of_one_model_get_what_one_thread_gets) {
+  const Work work = network(device_);
+  expect_right_runs([&](std::size_t) -> const Work& { return work; });
 }
 
-TEST(Threads, of_two_models_get_what_one_thread_gets) {
-  const Device device = open_device();
-  const std::array<Work, 2> works{network(device), found(device)};
-  EXPECT_EQ(on_threads(thread_count,
-                       [&](std::size_t thread) {
-                         Context context(works[thread % 2].model);
-                         std::size_t right = 0;
-                         for (std::size_t run = 0; run < run_count; ++run)
-                           right += works[thread % 2].runs_right(context, thread, run);
-                         return right;
-                       }),
-            all_right);
-  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+TEST_F(Threads, of_two_models_get_what_one_thread_gets) {
+  const std::array<Work, 2> works{network(device_), found(device_)};
+  expect_right_runs([&](std::size_t thread) -> const Work& { return works[thread % 2]; });
 }
 
-TEST(Threads, of_one_model_in_parts_get_what_one_thread_gets) {
-  const Device device = open_device();
-  const Work work = found(device);
-  EXPECT_EQ(on_threads(thread_count,
-                       [&](std::size_t thread) {
-                         Context context(work.model);
-                         std::size_t right = 0;
-                         for (std::size_t run = 0; run < run_count; ++run)
-                           right += work.runs_right(context, thread, run);
-                         return right;
-                       }),
-            all_right);
-  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+TEST_F(Threads, of_one_model_in_parts_get_what_one_thread_gets) {
+  const Work work = found(device_);
+  expect_right_runs([&](std::size_t) -> const Work& { return work; });
 }
 
 // Nobody has planned, uploaded or compiled anything before the threads begin.
-TEST(Threads, begin_with_a_fresh_model_at_once) {
-  const Device device = open_device();
-  const Work work = network(device);
+TEST_F(Threads, begin_with_a_fresh_model_at_once) {
+  const Work work = network(device_);
   for (std::size_t round = 0; round < 3; ++round) {
-    const Model fresh = Model::load(network_model, device);
-    EXPECT_EQ(on_threads(thread_count,
-                         [&](std::size_t thread) {
-                           Context context(fresh);
-                           const bool described =
-                               fresh.outputs().size() == 1 && fresh.plan({{"batch", 9}}).dispatches > 0;
-                           return std::size_t{described && work.runs_right(context, thread, round * 8)};
-                         }),
-              std::vector<std::size_t>(thread_count, 1));
+    const Model fresh = Model::load(network_model, device_);
+    const auto describe_and_run = [&](std::size_t thread) {
+      Context context(fresh);
+      const bool described = fresh.outputs().size() == 1 && fresh.plan({{"batch", 9}}).dispatches > 0;
+      return std::size_t{described && work.runs_right(context, thread, round * 8)};
+    };
+    EXPECT_EQ(on_threads(thread_count, describe_and_run), std::vector<std::size_t>(thread_count, 1));
   }
-  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
 }
 
 // Two threads load, run and drop models of their own while two run one that stays, on the same device.
-TEST(Threads, load_and_drop_models_while_others_run) {
-  const Device device = open_device();
-  const Work work = network(device);
-  EXPECT_EQ(on_threads(thread_count,
-                       [&](std::size_t thread) {
-                         std::size_t right = 0;
-                         Context context(work.model);
-                         for (std::size_t run = 0; run < 20; ++run) {
-                           if (thread % 2 == 0) context = Context(Model::load(network_model, device));
-                           right += work.runs_right(context, thread, run);
-                         }
-                         return right;
-                       }),
-            std::vector<std::size_t>(thread_count, 20));
-  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+TEST_F(Threads, load_and_drop_models_while_others_run) {
+  const Work work = network(device_);
+  const auto run_or_load = [&](std::size_t thread) {
+    std::size_t right = 0;
+    Context context(work.model);
+    for (std::size_t run = 0; run < 20; ++run) {
+      if (thread % 2 == 0) context = Context(Model::load(network_model, device_));
+      right += work.runs_right(context, thread, run);
+    }
+    return right;
+  };
+  EXPECT_EQ(on_threads(thread_count, run_or_load), std::vector<std::size_t>(thread_count, 20));
 }
 
-TEST(Threads, open_devices_of_their_own) {
-  const Device device = open_device();
-  const Work work = network(device);
-  EXPECT_EQ(on_threads(2,
-                       [&](std::size_t thread) {
-                         const Device own = open_device();
-                         Context context(Model::load(network_model, own));
-                         const bool right = work.runs_right(context, thread, 0);
-                         return std::size_t{right && own.validation_messages().empty()};
-                       }),
-            std::vector<std::size_t>(2, 1));
+TEST_F(Threads, open_devices_of_their_own) {
+  const Work work = network(device_);
+  const auto open_and_run = [&](std::size_t thread) {
+    const Device own = open_device();
+    Context context(Model::load(network_model, own));
+    const bool right = work.runs_right(context, thread, 0);
+    return std::size_t{right && own.validation_messages().empty()};
+  };
+  EXPECT_EQ(on_threads(2, open_and_run), std::vector<std::size_t>(2, 1));
 }
 
 }  // namespace

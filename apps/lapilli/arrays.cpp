@@ -9,12 +9,6 @@
 namespace lapilli::program {
 namespace {
 
-bool same_elements(const Tensor& left, const Tensor& right) {
-  if (left.dtype() != right.dtype() || left.shape() != right.shape()) return false;
-  return left.dtype() == DType::string ? std::ranges::equal(left.strings(), right.strings())
-                                       : std::ranges::equal(left.bytes(), right.bytes());
-}
-
 // Maps with the same keys, and values of the same type and shape.
 bool are_alike(const std::vector<Value>& maps) {
   return !maps.empty() && std::ranges::all_of(maps, [&](const Value& value) {
@@ -30,6 +24,12 @@ void add_map(const std::string& name, const Tensor& keys, Tensor values, ArrayLi
 }
 
 }  // namespace
+
+bool same_elements(const Tensor& left, const Tensor& right) {
+  if (left.dtype() != right.dtype() || left.shape() != right.shape()) return false;
+  return left.dtype() == DType::string ? std::ranges::equal(left.strings(), right.strings())
+                                       : std::ranges::equal(left.bytes(), right.bytes());
+}
 
 void add_arrays(const std::string& name, const Value& value, ArrayList& arrays) {
   if (value.empty()) return;

@@ -12,6 +12,9 @@ namespace lapilli::program {
 /// Arrays in an order, each with its name.
 using ArrayList = std::vector<std::pair<std::string, Tensor>>;
 
+/// Whether type, shape and every bit of the elements are the same.
+bool same_elements(const Tensor& left, const Tensor& right);
+
 /// A value as arrays. A tensor keeps its name; a map becomes NAME.keys and NAME.values; a sequence becomes NAME[0],
 /// NAME[1], ... or, where its elements are maps with the same keys, one map with values for each of them, [elements,
 /// keys]; an optional without content becomes nothing.

@@ -21,7 +21,7 @@ Examples:
 
 Exit codes:
   0  success
-  1  a check failed: verify found an error past the tolerance
+  1  a check failed: verify found an error past the tolerance, or run --repeat outputs that differ
   2  the command line is wrong
   3  the model or an input cannot be used
   4  there is no device, or it failed

@@ -22,6 +22,7 @@ struct RunArguments : ModelArguments {
   std::string output;
   bool with_inputs = false;
   std::uint64_t seed = 0;
+  int repeat = 1;
 };
 
 struct Statistics {
@@ -45,7 +46,22 @@ std::optional<Statistics> statistics_of(const Tensor& tensor) {
   return statistics;
 }
 
-void print_json(const ArrayList& outputs) {
+// Runs again, now and then with memory and commands that are made anew: the first run whose outputs are not those.
+std::optional<int> differing_run(const Model& model, const NamedTensors& inputs, const ArrayList& outputs,
+                                 int count) {
+  constexpr int runs_of_a_context = 10;
+  const auto same = [](const auto& left, const auto& right) {
+    return left.first == right.first && same_elements(left.second, right.second);
+  };
+  std::optional<Context> context;
+  for (int run = 2; run <= count; ++run) {
+    if (!context || run % runs_of_a_context == 0) context.emplace(model);
+    if (!std::ranges::equal(run_once(model, *context, inputs), outputs, same)) return run;
+  }
+  return std::nullopt;
+}
+
+void print_json(const ArrayList& outputs, const RunArguments& arguments, std::optional<int> differing) {
   Json array = Json::array();
   for (const auto& [name, tensor] : outputs) {
     Json entry{{"name", name}, {"dtype", to_string(tensor.dtype())}, {"shape", tensor.shape()}};
@@ -57,7 +73,12 @@ void print_json(const ArrayList& outputs) {
     }
     array.push_back(std::move(entry));
   }
-  print(Json{{"outputs", std::move(array)}});
+  Json document{{"outputs", std::move(array)}};
+  if (arguments.repeat > 1) {
+    document["runs"] = arguments.repeat;
+    document["differing_run"] = differing ? Json(*differing) : Json(nullptr);
+  }
+  print(document);
 }
 
 void print_text(const ArrayList& outputs) {
@@ -92,14 +113,21 @@ int run(const RunArguments& arguments) {
   Context context(model);
   const ArrayList outputs = run_once(model, context, inputs);
   if (!arguments.output.empty()) write_output(arguments, inputs, outputs);
+  const std::optional<int> differing = differing_run(model, inputs, outputs, arguments.repeat);
   if (arguments.json) {
-    print_json(outputs);
+    print_json(outputs, arguments, differing);
   } else if (arguments.output.empty()) {
     print_text(outputs);
   } else {
     std::cout << std::format("{} arrays in {}\n", outputs.size(), arguments.output);
   }
-  return success;
+  if (!arguments.json && arguments.repeat > 1) {
+    std::cout << (differing ? styled(std::format("FAILED: run {} gave other outputs than the first", *differing),
+                                     Style::bad)
+                            : styled(std::format("{} runs gave the same bits", arguments.repeat), Style::good))
+              << '\n';
+  }
+  return differing ? check_failed : success;
 }
 
 }  // namespace
@@ -126,6 +154,10 @@ void add_run_command(CLI::App& program, Action& action) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();
+  command
+      ->add_option("--repeat", arguments->repeat,
+                   "Run it this often with the same inputs; the exit code is 1 when a bit of the outputs differs")
+      ->check(CLI::PositiveNumber);
   add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
@@ -139,8 +171,9 @@ Examples:
   lapilli run model.onnx --input image=photo.npy --output result.npz
   lapilli run model.onnx --input test_data_set_0/input_0.pb
   lapilli run model.onnx --keep /layer1/relu/Relu_output_0 --output values.npz
+  lapilli run model.onnx --repeat 100
 
-JSON: outputs [name, dtype, shape, mean, min, max, not_finite])");
+JSON: outputs [name, dtype, shape, mean, min, max, not_finite]; with --repeat runs, differing_run (null: none))");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

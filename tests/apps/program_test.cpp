@@ -185,6 +185,15 @@ TEST(Program, RandomInputsFollowTheSeed) {
   EXPECT_TRUE(contains(run("1"), "5"));
 }
 
+TEST(Program, RunsAgainAndComparesBits) {
+  const ProgramResult text = run_program({"run", data_file("affine.onnx"), "--repeat", "25"});
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_TRUE(contains(text.output, "25 runs gave the same bits")) << text.output;
+  const auto document = run_program({"run", data_file("affine.onnx"), "--repeat", "2", "--json"}).json();
+  EXPECT_EQ(document["runs"], 2);
+  EXPECT_TRUE(document["differing_run"].is_null());
+}
+
 TEST(Program, WrongInputsAreThreeAndNamed) {
   const auto run = [](const std::string& model, const std::string& input) {
     const ProgramResult result = run_program({"run", data_file(model), "--input", input});

@@ -15,6 +15,7 @@ help() {
   conformance [...]    run the conformance suite of ONNX and count what passes; with --newest first, the node tests of a
                        newer onnx from PyPI, in all four modes
   limits [...]         the same on small devices: few workgroups, small bindings, no 64-bit integers, ...
+  soak                 run 500 random sizes and read 2.5 GiB of weights; print what memory does
   bench [...]          time the demo's network; arguments go to "lapilli bench", such as --batch 8 or --json
   lint                 check format, defects (clang-tidy) and the rules of size and dependency
   fuzz [SECONDS]       feed damaged files to the readers, for 60 seconds, with the same sanitizers
@@ -261,6 +262,13 @@ command_limits() {
   [[ -z $failed ]] || die "the suite failed with:$failed"
 }
 
+command_soak() {
+  with_tests
+  build soak_test large_data_test
+  say "Testing what memory does"
+  ctest --test-dir build --verbose --no-tests=error -R '^(Soak|LargeData)\.' "$@"
+}
+
 command_bench() {
   need build run
   without_tests
@@ -303,7 +311,7 @@ command_fuzz() {
 }
 
 case ${1:-help} in
-  demo | build | test | networks | sanitize | conformance | limits | bench | lint | fuzz)
+  demo | build | test | networks | sanitize | conformance | limits | soak | bench | lint | fuzz)
     command=$1
     shift
     "command_$command" "$@"

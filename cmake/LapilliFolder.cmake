@@ -11,11 +11,12 @@ function(lapilli_folder name)
   endif()
 endfunction()
 
-# lapilli_test(NAME [SLOW | THREADS] SOURCES file ... [LINK target ...]): a GoogleTest program whose cases ctest knows one
+# lapilli_test(NAME [SLOW | LONG | THREADS] SOURCES file ... [LINK target ...]): a GoogleTest program whose cases ctest knows one
 # by one. SLOW leaves it out of the run with sanitizers: it is for tests of kernels, whose time goes into compiling
-# shaders and whose host code conformance_plan_test runs. THREADS has the thread sanitizer run it as well.
+# shaders and whose host code conformance_plan_test runs. LONG leaves it out of `./do test` too. THREADS has the thread
+# sanitizer run it as well.
 function(lapilli_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW;THREADS" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW;LONG;THREADS" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE lapilli_settings ${arg_LINK} GTest::gtest_main)
@@ -25,6 +26,8 @@ function(lapilli_test name)
   # One label, since gtest_discover_tests takes no list: ctest's -L finds a part of it too.
   if(arg_SLOW)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+  elseif(arg_LONG)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS slow)
   elseif(arg_THREADS)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS checked_threads)
     set_property(GLOBAL APPEND PROPERTY lapilli_checked_tests ${name})

@@ -77,16 +77,30 @@ nodes = [
 ]
 save("network", nodes, [tensor("x", ["batch", 3, 8, 8])], [tensor("y", ["batch", 10])], constants)
 
+
+def external(name, dims, file, offset):
+    result = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", file), ("offset", offset), ("length", 4 * dims[0] * dims[1])):
+        result.external_data.add(key=key, value=str(value))
+    return result
+
+
 # y = the sum of one row each of four tables, 64 MiB each, that lie in a file beside the model: large.bin, all zeros.
-tables = []
-for i in range(4):
-    table = TensorProto(name=f"table{i}", data_type=TensorProto.FLOAT, dims=[16384, 1024],
-                        data_location=TensorProto.EXTERNAL)
-    for key, value in (("location", "large.bin"), ("offset", i << 26), ("length", 1 << 26)):
-        table.external_data.add(key=key, value=str(value))
-    tables.append(table)
+tables = [external(f"table{i}", [16384, 1024], "large.bin", i << 26) for i in range(4)]
 nodes = [helper.make_node("Gather", [f"table{i}", "row"], [f"row{i}"], name=f"take{i}") for i in range(4)]
 nodes.append(helper.make_node("Sum", [f"row{i}" for i in range(4)], ["y"], name="sum"))
 graph = helper.make_graph(nodes, "large", [helper.make_tensor_value_info("row", TensorProto.INT64, [1])],
                           [tensor("y", [1, 1024])], tables)
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), Path(sys.argv[1]) / "large.onnx")
+
+# 2.5 GiB in huge.bin, whose elements large_data_test.cpp writes. y = the sum of some rows each of 16 tables of 128 MiB;
+# z = x W, where W has 512 MiB and begins past the first 4 GiB.
+tables = [external(f"table{i}", [32768, 1024], "huge.bin", i << 27) for i in range(16)]
+weight = external("W", [1024, 131072], "huge.bin", (1 << 32) + 4096)
+nodes = [helper.make_node("Gather", [f"table{i}", "rows"], [f"rows{i}"], name=f"take{i}") for i in range(16)]
+nodes += [helper.make_node("Sum", [f"rows{i}" for i in range(16)], ["y"], name="sum"),
+          helper.make_node("MatMul", ["x", "W"], ["z"], name="product")]
+graph = helper.make_graph(nodes, "huge", [helper.make_tensor_value_info("rows", TensorProto.INT64, [2]),
+                                          tensor("x", [1, 1024])], [tensor("y", [2, 1024]), tensor("z", [1, 131072])],
+                          [*tables, weight])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), Path(sys.argv[1]) / "huge.onnx")

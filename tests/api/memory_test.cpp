@@ -3,7 +3,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <random>
 
 #include "api/test_models.h"
 #include "lapilli/error.h"
@@ -18,6 +17,7 @@ using testing::layers_input;
 using testing::layers_model;
 using testing::layers_values;
 using testing::open_device;
+using testing::resident_kib;
 
 void expect_right(Context& context, std::int64_t rows) {
   const std::array<Tensor, 1> inputs{layers_input(rows)};
@@ -78,30 +78,6 @@ TEST(Memory, stays_within_its_budget) {
     EXPECT_NE(std::string(error.what()).find("budget of 976.6 KiB"), std::string::npos) << error.what();
   }
   expect_right(context, 2000);
-}
-
-// Sizes come and go: what is held after the first of them is what is held at the end.
-TEST(Memory, of_ever_new_sizes_ends_on_a_plateau) {
-  const Device device = open_device();
-  Context context(Model::load(layers_model, device));
-  std::mt19937 random(1);
-  std::uint64_t early = 0;
-  for (int i = 0; i < 120; ++i) {
-    expect_right(context, 1 + static_cast<std::int64_t>(random() % 300));
-    if (i == 40) early = device.memory().peak;
-  }
-  EXPECT_LE(device.memory().peak, early + early / 5);
-}
-
-// KiB, by its name in /proc/self/status.
-std::uint64_t resident_kib(const std::string& kind) {
-  std::ifstream status("/proc/self/status");
-  std::string name;
-  std::uint64_t value = 0;
-  while (status >> name) {
-    if (name == kind + ":" && status >> value) return value;
-  }
-  return 0;
 }
 
 // 256 MiB of weights: the file's pages go back once they are on the device, which is host memory here.

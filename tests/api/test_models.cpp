@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 namespace lapilli::testing {
@@ -63,6 +64,16 @@ Tensor patterned(std::vector<std::int64_t> shape, std::uint32_t seed) {
     element = static_cast<float>(static_cast<int>(state >> 24U) - 128) / 128;
   }
   return tensor;
+}
+
+std::uint64_t resident_kib(const std::string& kind) {
+  std::ifstream status("/proc/self/status");
+  std::string name;
+  std::uint64_t value = 0;
+  while (status >> name) {
+    if (name == kind + ":" && status >> value) return value;
+  }
+  return 0;
 }
 
 }  // namespace lapilli::testing

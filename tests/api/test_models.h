@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lapilli/device.h"
@@ -13,6 +14,7 @@ inline const char* const rows_model = API_TEST_DATA "/rows.onnx";
 inline const char* const found_model = API_TEST_DATA "/found.onnx";
 inline const char* const layers_model = API_TEST_DATA "/layers.onnx";
 inline const char* const shaped_model = API_TEST_DATA "/shaped.onnx";
+inline const char* const huge_model = API_TEST_DATA "/huge.onnx";
 inline const char* const network_model = API_TEST_DATA "/network.onnx";
 
 /// LAPILLI_TEST_DEVICE, or llvmpipe; validation on, no pipeline cache.
@@ -31,5 +33,8 @@ std::vector<float> floats(const Tensor& tensor);
 
 /// float32 from -1 to 1, some of them 0, others for each seed.
 Tensor patterned(std::vector<std::int64_t> shape, std::uint32_t seed);
+
+/// KiB of this process, by a name in /proc/self/status such as "VmRSS".
+std::uint64_t resident_kib(const std::string& kind);
 
 }  // namespace lapilli::testing

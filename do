@@ -248,6 +248,7 @@ command_limits() {
   local limit all=() failed=
   with_tests
   build lapilli_conformance
+  set -- --time-limit 300 "$@" # small devices are slow
   for limit in max_groups=64 max_storage_range=1048576 max_allocation=16777216 max_shared_memory=16384 no_float16 no_int8 \
     no_int64; do
     all+=(--limit "$limit")

@@ -34,9 +34,8 @@ void learn_size(const Dim& dim, std::int64_t size, SymbolValues& sizes) {
 }
 
 void learn_elements(std::span<const std::string> symbols, const Tensor& tensor, SymbolValues& sizes) {
-  const Tensor aligned = tensor.aligned();
   for (std::size_t i = 0; i < symbols.size() && std::cmp_less(i, tensor.element_count()); ++i) {
-    sizes[symbols[i]] = integer_at(aligned, i);
+    sizes[symbols[i]] = integer_at(tensor, i);
   }
 }
 

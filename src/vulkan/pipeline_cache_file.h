@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace lapilli {
@@ -18,6 +19,18 @@ struct PipelineCacheKey {
   std::array<char, 32> pipeline_cache_uuid{};  ///< hexadecimal digits
   friend bool operator==(const PipelineCacheKey&, const PipelineCacheKey&) = default;
 };
+
+/// What a file begins with; the driver's data follow.
+struct PipelineCacheHeader {
+  std::array<char, 8> magic{'L', 'A', 'P', 'I', 'P', 'I', 'P', 'E'};
+  std::uint32_t format = 1;
+  std::uint32_t header_size = sizeof(PipelineCacheHeader);
+  PipelineCacheKey key;
+  std::uint64_t payload_size = 0;
+  std::uint64_t payload_hash = 0;  ///< XXH3 with 64 bits
+};
+static_assert(std::is_trivially_copyable_v<PipelineCacheHeader> &&
+              std::has_unique_object_representations_v<PipelineCacheHeader>);
 
 /// The folder for cache files of this user: $XDG_CACHE_HOME/lapilli or ~/.cache/lapilli; empty when neither is known.
 std::filesystem::path user_cache_folder();

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <format>
@@ -29,6 +30,9 @@ struct Module {
   std::map<std::uint32_t, std::string> bindings;  // number -> KernelBindingKind
   std::size_t push_constant_bytes = 0;
   std::uint32_t specialization_constants = 0;
+  std::array<std::string, 3> group_size;  // as initializers of GroupSize
+  std::vector<std::uint32_t> capabilities;
+  bool shares_memory = false;
 };
 
 std::vector<std::uint32_t> read_words(const std::string& path) {
@@ -40,11 +44,25 @@ std::vector<std::uint32_t> read_words(const std::string& path) {
   return words;
 }
 
+constexpr std::size_t header_words = 5;
+
+// What stands before the functions.
+void read_declarations(Module& module) {
+  constexpr std::uint32_t capability = 17, function = 54, variable = 59, workgroup = 4;
+  for (std::size_t at = header_words; at < module.words.size();) {
+    const std::uint32_t length = module.words[at] >> 16U, opcode = module.words[at] & 0xFFFFU;
+    if (opcode == function || length == 0 || length > module.words.size() - at) return;
+    if (opcode == capability) module.capabilities.push_back(module.words[at + 1]);
+    if (opcode == variable && module.words[at + 3] == workgroup) module.shares_memory = true;
+    at += length;
+  }
+}
+
 // SPIRV-Cross as Debian 13 has it does not know cooperative matrices. They are never in buffers, so for reflection
 // vectors stand for them.
 std::vector<std::uint32_t> without_matrices(std::vector<std::uint32_t> words) {
-  constexpr std::uint32_t header = 5, type_vector = 23, type_cooperative_matrix = 4456, no_operation = 1U << 16U;
-  for (std::size_t at = header; at < words.size();) {
+  constexpr std::uint32_t type_vector = 23, type_cooperative_matrix = 4456, no_operation = 1U << 16U;
+  for (std::size_t at = header_words; at < words.size();) {
     const std::uint32_t length = words[at] >> 16U, opcode = words[at] & 0xFFFFU;
     if (length == 0 || length > words.size() - at) break;  // damaged, as SPIRV-Cross will say
     if (opcode == type_cooperative_matrix && length > 4) {
@@ -91,6 +109,7 @@ class Reflection {
     for (const auto& constant : std::span(constants, count)) {
       module_.specialization_constants = std::max(module_.specialization_constants, constant.constant_id + 1);
     }
+    read_group_size();
   }
 
  private:
@@ -99,6 +118,22 @@ class Reflection {
     std::size_t count = 0;
     check(spvc_resources_get_resource_list_for_type(resources_, type, &first, &count), module_);
     return {first, count};
+  }
+
+  void read_group_size() {
+    std::array<spvc_specialization_constant, 3> axes{};
+    spvc_compiler_get_work_group_size_specialization_constants(compiler_, axes.data(), &axes[1], &axes[2]);
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      if (axes[axis].id == 0) {
+        const unsigned size =
+            spvc_compiler_get_execution_mode_argument_by_index(compiler_, SpvExecutionModeLocalSize, axis);
+        module_.group_size[axis] = std::format("{{{}, {{}}}}", size);
+      } else {
+        const unsigned size =
+            spvc_constant_get_scalar_u32(spvc_compiler_get_constant_handle(compiler_, axes[axis].id), 0, 0);
+        module_.group_size[axis] = std::format("{{{}, {}U}}", size, axes[axis].constant_id);
+      }
+    }
   }
 
   void bind(const spvc_reflected_resource& resource, const char* kind) {
@@ -129,16 +164,24 @@ void write(std::ostream& out, const std::vector<Module>& modules) {
       const auto found = modules[i].bindings.find(b);
       out << "KernelBindingKind::" << (found == modules[i].bindings.end() ? "storage_buffer" : found->second) << ",";
     }
+    out << std::format("}};\nconstexpr std::array<std::uint32_t, {}> capabilities_{}{{",
+                       modules[i].capabilities.size(), i);
+    for (const std::uint32_t capability : modules[i].capabilities) out << capability << ",";
     out << "};\n\n";
   }
+  std::vector<std::uint64_t> hashes;
   out << std::format("const std::array<KernelModule, {}> modules{{", modules.size());
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    out << std::format("\nKernelModule{{\"{}\", spirv_{}, bindings_{}, {}, {}, {}ULL}},", modules[i].name, i, i,
-                       modules[i].push_constant_bytes, modules[i].specialization_constants,
-                       XXH3_64bits(modules[i].words.data(), modules[i].words.size() * 4));
+    const auto& [x, y, z] = modules[i].group_size;
+    hashes.push_back(XXH3_64bits(modules[i].words.data(), modules[i].words.size() * 4));
+    out << std::format(
+        "\nKernelModule{{\"{}\", spirv_{}, bindings_{}, {}, {}, {{{{{}, {}, {}}}}}, capabilities_{}, {}}},",
+        modules[i].name, i, i, modules[i].push_constant_bytes, modules[i].specialization_constants, x, y, z, i,
+        modules[i].shares_memory);
   }
-  out << "\n};\n\n}  // namespace\n\n"
-         "std::span<const KernelModule> kernel_modules() noexcept { return modules; }\n\n"
+  out << std::format("\n}};\n\n}}  // namespace\n\nstd::uint64_t kernels_hash() noexcept {{ return {}ULL; }}\n\n",
+                     XXH3_64bits(hashes.data(), hashes.size() * sizeof(std::uint64_t)));
+  out << "std::span<const KernelModule> kernel_modules() noexcept { return modules; }\n\n"
          "const KernelModule* find_kernel(std::string_view name) noexcept {\n"
          "  const auto found = std::ranges::lower_bound(modules, name, {}, &KernelModule::name);\n"
          "  return found != modules.end() && found->name == name ? &*found : nullptr;\n}\n\n}  // namespace "
@@ -158,6 +201,7 @@ int main(int argc, char** argv) {
       Module& module = modules.emplace_back();
       module.name = argument.substr(0, equals);
       module.words = read_words(std::string(argument.substr(equals + 1)));
+      read_declarations(module);
       Reflection(module).read();
     }
     std::ranges::sort(modules, {}, &Module::name);

@@ -12,7 +12,7 @@ longest_function=80 # .clang-tidy has it for C++, this script for Bash
 folders='
 base:
 kernels:
-program:       base
+program:       base kernels
 ir:            base
 ops:           base ir kernels program
 import/onnx:   base ir ops
@@ -83,6 +83,7 @@ check_dependencies() {
   check_outside_library '<opencv2/' src/vision tests/vision
   check_outside_library '<protozero/' src/import/onnx tests/import
   check_outside_library '<re2/' src/flow
+  check_outside_library '<flatbuffers/' src/program
 }
 
 check_outside_library() { # REGEX FOLDER ...: only these folders include it

@@ -5,7 +5,14 @@
 #include <cstring>
 #include <memory>
 
+#include "base/checked.h"
+
 namespace lapilli {
+
+std::uint64_t device_bytes(DType dtype, std::span<const std::int64_t> shape) {
+  return checked_multiply(static_cast<std::uint64_t>(element_count(shape)),
+                          std::uint64_t{device_element_bytes(dtype)});
+}
 
 void unpack_elements(DType dtype, std::span<const std::byte> packed, std::span<std::byte> unpacked) noexcept {
   const std::size_t width = bit_width(dtype);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "lapilli/tensor.h"
@@ -12,6 +13,9 @@ inline bool is_packed(DType dtype) noexcept { return bit_width(dtype) > 0 && bit
 
 /// The bytes of one element in device memory; 0 for undefined and string.
 inline std::size_t device_element_bytes(DType dtype) noexcept { return is_packed(dtype) ? 1 : bit_width(dtype) / 8; }
+
+/// The bytes of a tensor in device memory. Throws Error like element_count, and (limit_exceeded) past 64 bits.
+std::uint64_t device_bytes(DType dtype, std::span<const std::int64_t> shape);
 
 /// Packed elements to one a byte: integers as int8 or uint8, floating-point codes in the low bits. `unpacked` has the
 /// byte for each element that there is.

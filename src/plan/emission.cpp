@@ -6,21 +6,9 @@
 #include "base/failure.h"
 #include "base/packed.h"
 #include "base/text.h"
+#include "program/pack.h"
 
 namespace lapilli {
-namespace {
-
-Packing row_major_packing(const Tensor& tensor) {
-  Packing packing{tensor.dtype(), tensor.shape(), tensor.shape(), std::vector<std::int64_t>(tensor.shape().size(), 1),
-                  0};
-  for (std::size_t i = packing.shape.size(); i-- > 1;) {
-    packing.source_stride[i - 1] = packing.source_stride[i] * packing.shape[i];
-  }
-  return packing;
-}
-
-}  // namespace
-
 DType Emission::stored_dtype(DType dtype) const noexcept {
   return dtype == DType::float32 && options_.precision == Precision::float16 ? DType::float16 : dtype;
 }
@@ -32,7 +20,8 @@ const Placement& Emission::placement(ValueId value) {
   const Layout layout = Layout::row_major(fact.shape.size());
   Placement placement;
   if (fact.constant.defined()) {
-    const StorageId storage = add_constant(fact.constant, row_major_packing(fact.constant));
+    const StorageId storage =
+        add_constant(fact.constant, dense_packing(fact.constant.dtype(), fact.constant.shape()));
     placement = {storage, fact.dtype, 0, layout.strides(fact.shape)};
   } else if (fact.elements) {
     placement = add_arena(fact.dtype, fact.shape, layout);

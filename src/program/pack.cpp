@@ -1,4 +1,4 @@
-#include "run/pack.h"
+#include "program/pack.h"
 
 #include <algorithm>
 #include <array>
@@ -170,9 +170,14 @@ BlockFunction block_function(DType from, DType to) {
 
 }  // namespace
 
-std::uint64_t packed_bytes(const Packing& packing) {
-  return checked_multiply(static_cast<std::uint64_t>(element_count(packing.shape)),
-                          std::uint64_t{device_element_bytes(packing.dtype)});
+std::uint64_t packed_bytes(const Packing& packing) { return device_bytes(packing.dtype, packing.shape); }
+
+Packing dense_packing(DType dtype, std::vector<std::int64_t> shape) {
+  Packing packing{dtype, shape, shape, std::vector<std::int64_t>(shape.size(), 1), 0};
+  for (std::size_t axis = shape.size(); axis-- > 1;) {
+    packing.source_stride[axis - 1] = checked_multiply(packing.source_stride[axis], shape[axis]);
+  }
+  return packing;
 }
 
 Packer::Region Packer::simplify(const Packing& packing) {

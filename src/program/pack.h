@@ -13,6 +13,9 @@ namespace lapilli {
 /// Bytes that the packed tensor takes.
 std::uint64_t packed_bytes(const Packing& packing);
 
+/// Elements of `dtype` and `shape` that lie in the source as they will on the device.
+Packing dense_packing(DType dtype, std::vector<std::int64_t> shape);
+
 struct PackedBlock;
 
 /// Writes one source as one packing says, in parts that threads share.

@@ -17,11 +17,13 @@ struct Hazard {
   std::uint64_t begin = 0, end = 0;  ///< the shared bytes
 };
 
-/// All hazards of a Program. Written apart from the planner, as its judge.
+/// All hazards of a Program, whose bindings lie in its segments. Written apart from the planner, as its judge. Throws
+/// Error (limit_exceeded) when steps between two barriers touch the same segments too often to compare them all.
 std::vector<Hazard> find_hazards(const Program& program);
 
-/// Throws Error (internal) that names the step when the Program breaks a rule of its own format, a limit of the
-/// device, reads or writes outside a segment, writes a constant or an input, or has a hazard.
+/// Throws Error (internal) that names the step when the Program breaks a rule of its own format, reads or writes
+/// outside of a segment, writes a constant or an input, or has a hazard, and (limit_exceeded) when it is past a limit
+/// of the device. It trusts nothing of the Program, and takes a bounded time.
 void verify(const Program& program, const DeviceTraits& traits);
 
 }  // namespace lapilli

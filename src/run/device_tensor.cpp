@@ -1,6 +1,5 @@
 #include "run/device_tensor.h"
 
-#include "base/checked.h"
 #include "base/failure.h"
 #include "base/packed.h"
 #include "vulkan/recording.h"
@@ -8,11 +7,7 @@
 namespace lapilli {
 
 DeviceTensor::DeviceTensor(VulkanDevice device, DType dtype, std::vector<std::int64_t> shape)
-    : device_(std::move(device)),
-      dtype_(dtype),
-      shape_(std::move(shape)),
-      bytes_(checked_multiply(static_cast<std::uint64_t>(element_count(shape_)),
-                              std::uint64_t{device_element_bytes(dtype)})) {
+    : device_(std::move(device)), dtype_(dtype), shape_(std::move(shape)), bytes_(device_bytes(dtype, shape_)) {
   // Kernels read whole words.
   if (bytes_ == 0) return;
   with_context("a tensor on the device",

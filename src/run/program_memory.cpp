@@ -34,9 +34,7 @@ const char* purpose(SegmentKind kind) {
 }
 
 PortMemory port_range(const Program& program, const std::vector<BufferRange>& segments, const Port& port) {
-  const std::int64_t count = element_count(port.shape);
-  const std::uint64_t bytes =
-      checked_multiply(static_cast<std::uint64_t>(count), std::uint64_t{device_element_bytes(port.dtype)});
+  const std::uint64_t bytes = device_bytes(port.dtype, port.shape);
   if (port.segment >= segments.size() || bytes > program.segments[port.segment].size) {
     fail(ErrorCode::internal, "{} {} takes {} bytes, more than its segment has", port.name, shape_text(port.shape),
          bytes);

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/checked.h"
-#include "run/pack.h"
+#include "program/pack.h"
 
 namespace lapilli {
 namespace {

@@ -1,7 +1,5 @@
 #include "vulkan/device_state.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -11,10 +9,8 @@ namespace lapilli {
 namespace {
 
 PipelineCacheKey key_of(const DeviceSnapshot& snapshot) {
-  std::vector<std::uint64_t> hashes;
-  for (const KernelModule& kernel : kernel_modules()) hashes.push_back(kernel.content_hash);
   PipelineCacheKey key;
-  key.kernels_hash = XXH3_64bits(hashes.data(), hashes.size() * sizeof(std::uint64_t));
+  key.kernels_hash = kernels_hash();
   key.vendor_id = snapshot.vendor_id;
   key.device_id = snapshot.device_id;
   key.driver_version = snapshot.driver_version;

@@ -2,6 +2,7 @@
 
 #include <format>
 
+#include "program/verify_kernels.h"
 #include "vulkan/device_state.h"
 #include "vulkan/guard.h"
 #include "vulkan/pipeline_handles.h"
@@ -10,34 +11,6 @@
 
 namespace lapilli {
 namespace {
-
-const KernelModule& kernel_of(const PipelineSpec& spec) {
-  const KernelModule* kernel = find_kernel(spec.kernel);
-  if (kernel == nullptr) fail(ErrorCode::internal, "there is no kernel named {}", spec.kernel);
-  return *kernel;
-}
-
-void check_fit(const DeviceTraits& traits, const PipelineSpec& spec, const KernelModule& kernel) {
-  if (spec.specialization.size() > kernel.specialization_constants) {
-    fail(ErrorCode::internal, "kernel {} has {} specialization constants, but {} are given", kernel.name,
-         kernel.specialization_constants, spec.specialization.size());
-  }
-  if (kernel.push_constant_bytes > traits.max_push_constants) {
-    fail(ErrorCode::limit_exceeded, "kernel {} takes {} bytes of push constants, but {} allows {}", kernel.name,
-         kernel.push_constant_bytes, traits.name, traits.max_push_constants);
-  }
-  if (kernel.bindings.size() > traits.max_storage_buffers) {
-    fail(ErrorCode::limit_exceeded, "kernel {} binds {} buffers, but {} allows {}", kernel.name,
-         kernel.bindings.size(), traits.name, traits.max_storage_buffers);
-  }
-  const std::uint32_t size = spec.subgroup_size;
-  if (size == 0) return;
-  if (!traits.subgroup_size_control || size < traits.min_subgroup_size || size > traits.max_subgroup_size) {
-    fail(ErrorCode::limit_exceeded, "kernel {} needs subgroups of {}, but {} offers {} to {}{}", kernel.name, size,
-         traits.name, traits.min_subgroup_size, traits.max_subgroup_size,
-         traits.subgroup_size_control ? "" : " and no choice");
-  }
-}
 
 vk::raii::DescriptorSetLayout make_set_layout(const vk::raii::Device& device, const KernelModule& kernel) {
   std::vector<vk::DescriptorSetLayoutBinding> bindings;
@@ -87,8 +60,7 @@ vk::raii::Pipeline make_pipeline(const DeviceState& device, const PipelineSpec& 
 }  // namespace
 
 Pipeline::Pipeline(const DeviceState& device, const PipelineSpec& spec)
-    : kernel_(&kernel_of(spec)), handles_(std::make_unique<Handles>()) {
-  check_fit(device.plan.traits, spec, *kernel_);
+    : kernel_(&verify_pipeline(spec, device.plan.traits)), handles_(std::make_unique<Handles>()) {
   guard(std::format("compiling kernel {}", spec.kernel), [&] {
     handles_->set_layout = make_set_layout(device.device, *kernel_);
     handles_->layout = make_layout(device.device, *kernel_, handles_->set_layout);

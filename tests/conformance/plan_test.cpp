@@ -13,6 +13,7 @@
 #include "plan/build.h"
 #include "plan/instantiate.h"
 #include "program/verify.h"
+#include "program/verify_kernels.h"
 #include "support/restrictions.h"
 #include "vulkan/device_plan.h"
 #include "vulkan/recorded_snapshots.h"
@@ -53,7 +54,9 @@ bool plan(const TestCase& test, const ModelOptions& options, const DeviceTraits&
   PlanOptions plan_options;
   plan_options.precision = options.precision;
   const Structure structure = build_structure(built->graph, assumptions, traits, plan_options);
-  verify(instantiate(structure, *sizes, traits).program, traits);
+  const Program program = instantiate(structure, *sizes, traits).program;
+  verify(program, traits);
+  verify_kernels(program, traits);
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "run/pack.h"
+#include "program/pack.h"
 
 #include <gtest/gtest.h>
 

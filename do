@@ -92,7 +92,7 @@ need() {
 
 need_elsewhere() { # a system without dpkg: names cannot be checked, only programs
   local program absent=()
-  for program in c++ cmake ninja pkg-config glslc; do
+  for program in c++ cmake ninja pkg-config glslc flatc; do
     command -v "$program" >/dev/null || absent+=("$program")
   done
   ((${#absent[@]})) || return 0

@@ -122,7 +122,7 @@ std::vector<ProfileLine> profile_lines(Context& context) {
 void print_json(const Timing& timing, const BenchArguments& arguments, const Model& model,
                 const std::vector<ProfileLine>& profile) {
   Json document{{"device", model.device().name()},
-                {"precision", to_string(arguments.precision)},
+                {"precision", to_string(model.precision())},
                 {"sizes", to_json(arguments.sizes)},
                 {"first_ms", timing.first_ms},
                 {"median_ms", timing.median_ms},
@@ -169,7 +169,7 @@ void print_text(const Timing& timing, const BenchArguments& arguments, const Mod
   std::string sizes;
   for (const auto& [name, size] : arguments.sizes) sizes += std::format(", {}={}", name, size);
   std::cout << styled(std::format("{} on {}, {}{}", arguments.model.filename().string(), model.device().name(),
-                                  to_string(arguments.precision), sizes),
+                                  to_string(model.precision()), sizes),
                       Style::bold)
             << '\n';
   const auto line = [](std::string_view name, std::optional<double> ms, const std::string& meaning) {

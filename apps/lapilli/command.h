@@ -28,6 +28,7 @@ void add_run_command(CLI::App& program, Action& action);
 void add_classify_command(CLI::App& program, Action& action);
 void add_verify_command(CLI::App& program, Action& action);
 void add_bench_command(CLI::App& program, Action& action);
+void add_compile_command(CLI::App& program, Action& action);
 void add_prewarm_command(CLI::App& program, Action& action);
 void add_operators_command(CLI::App& program, Action& action);
 

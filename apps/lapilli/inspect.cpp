@@ -62,10 +62,13 @@ void print_text(const ModelDescription& description) {
   std::vector<std::string> where;
   for (const auto& [place, nodes] : places) where.push_back(std::format("{} {}", nodes, place));
   std::cout << table.text()
-            << std::format("\n{} nodes ({}), {} parameters in {}, {} operations a run{}\n", description.nodes.size(),
-                           join(where, ", "), count_text(static_cast<double>(description.parameters)),
-                           byte_text(description.parameter_bytes),
-                           count_text(static_cast<double>(description.operations)), sizes_text(description.sizes));
+            << std::format("\n{} nodes ({}), {} parameters in {}", description.nodes.size(), join(where, ", "),
+                           count_text(static_cast<double>(description.parameters)),
+                           byte_text(description.parameter_bytes));
+  if (description.operations != 0) {
+    std::cout << std::format(", {} operations a run", count_text(static_cast<double>(description.operations)));
+  }
+  std::cout << sizes_text(description.sizes) << '\n';
 }
 
 int inspect(const ModelArguments& arguments) {

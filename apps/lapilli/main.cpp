@@ -16,6 +16,7 @@ Examples:
   lapilli classify model.onnx photo.jpg                 name what a photo shows
   lapilli verify model.onnx --against reference.npz     compare with another runtime's results
   lapilli bench model.onnx --batch 8 --precision float16
+  lapilli compile model.onnx --output model.lapilli     a file that needs no planning
   lapilli ops                                           the operators that models may have
   lapilli COMMAND --help                                options and examples of a command
 
@@ -56,6 +57,7 @@ int run(int argument_count, char** arguments) {
 #endif
   add_verify_command(program, action);
   add_bench_command(program, action);
+  add_compile_command(program, action);
   add_prewarm_command(program, action);
   add_operators_command(program, action);
   try {

@@ -65,7 +65,9 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
 }
 
 void add_model_argument(CLI::App& command, ModelArguments& arguments) {
-  command.add_option("MODEL", arguments.model, "An ONNX file")->required()->type_name("FILE");
+  command.add_option("MODEL", arguments.model, "An ONNX file, or what `lapilli compile` wrote")
+      ->required()
+      ->type_name("FILE");
 }
 
 void add_planning_options(CLI::App& command, ModelArguments& arguments) {

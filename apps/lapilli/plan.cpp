@@ -20,9 +20,9 @@ struct PlanArguments : ModelArguments {
   std::filesystem::path page;
 };
 
-void print_json(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
-  Json document{{"device", device},
-                {"precision", to_string(arguments.precision)},
+void print_json(const PlanSummary& plan, const PlanArguments& arguments, const Model& model) {
+  Json document{{"device", model.device().name()},
+                {"precision", to_string(model.precision())},
                 {"sizes", to_json(plan.sizes)},
                 {"parts", plan.parts},
                 {"dispatches", plan.dispatches},
@@ -40,15 +40,19 @@ void print_json(const PlanSummary& plan, const PlanArguments& arguments, const s
   print(document);
 }
 
-void print_text(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
+// "model.onnx on NVIDIA H200, float16"
+std::string title_of(const PlanArguments& arguments, const Model& model) {
+  return std::format("{} on {}, {}", arguments.model.filename().string(), model.device().name(),
+                     to_string(model.precision()));
+}
+
+void print_text(const PlanSummary& plan, const PlanArguments& arguments, const Model& model) {
   const auto line = [](std::string_view name, const std::string& value, std::string_view meaning) {
     std::cout << std::format("{:14}{:>12}  {}\n", name, value, styled(meaning, Style::dim));
   };
-  std::cout << styled(std::format("{} on {}, {}", arguments.model.filename().string(), device,
-                                  to_string(arguments.precision)),
-                      Style::bold)
-            << '\n';
-  for (const auto& [name, size] : plan.sizes) line(one_line(name), std::to_string(size), "given by --size, else 1");
+  std::cout << styled(title_of(arguments, model), Style::bold) << '\n';
+  for (const auto& [name, size] : plan.sizes)
+    line(one_line(name), std::to_string(size), "given by --size, else 1 or as compiled");
   if (plan.parts != 1) {
     line("parts", std::to_string(plan.parts), "with the host's work between them, in a run on made-up inputs");
   }
@@ -79,11 +83,9 @@ PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
   return context.last_plan();
 }
 
-void write_page(const PlanSummary& plan, const PlanArguments& arguments, const std::string& device) {
-  const std::string title =
-      std::format("{} on {}, {}", arguments.model.filename().string(), device, to_string(arguments.precision));
+void write_page(const PlanSummary& plan, const PlanArguments& arguments, const Model& model) {
   std::ofstream file(arguments.page, std::ios::binary);
-  file << memory_page(plan, title);
+  file << memory_page(plan, title_of(arguments, model));
   file.close();
   if (!file) fail(ErrorCode::input_output, "{}: cannot be written", arguments.page.string());
 }
@@ -91,11 +93,11 @@ void write_page(const PlanSummary& plan, const PlanArguments& arguments, const s
 int plan(const PlanArguments& arguments) {
   const Model model = load_model(arguments);
   const PlanSummary summary = summary_of(model, arguments);
-  if (!arguments.page.empty()) write_page(summary, arguments, model.device().name());
+  if (!arguments.page.empty()) write_page(summary, arguments, model);
   if (arguments.json) {
-    print_json(summary, arguments, model.device().name());
+    print_json(summary, arguments, model);
   } else {
-    print_text(summary, arguments, model.device().name());
+    print_text(summary, arguments, model);
   }
   return success;
 }

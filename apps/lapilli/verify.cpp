@@ -19,9 +19,9 @@ struct VerifyArguments : ModelArguments {
   std::string reference;
   double tolerance = 0;  // 0: that of the precision
 
-  [[nodiscard]] double limit() const {
+  [[nodiscard]] double limit(const Model& tested) const {
     if (tolerance > 0) return tolerance;
-    return precision == Precision::float16 ? 1e-2 : 1e-4;
+    return tested.precision() == Precision::float16 ? 1e-2 : 1e-4;
   }
 };
 
@@ -102,12 +102,13 @@ int verify(const VerifyArguments& arguments) {
   const Reference reference = read_reference(arguments.reference, model);
   Context context(model);
   const ArrayList results = run_once(model, context, reference.inputs);
-  const std::vector<Verdict> verdicts = compare_outputs(results, reference.outputs, arguments.limit());
+  const double limit = arguments.limit(model);
+  const std::vector<Verdict> verdicts = compare_outputs(results, reference.outputs, limit);
   const bool passed = std::ranges::all_of(verdicts, &Verdict::passed);
   if (arguments.json) {
-    print_json(verdicts, arguments.limit(), passed);
+    print_json(verdicts, limit, passed);
   } else {
-    print_text(verdicts, arguments.limit());
+    print_text(verdicts, limit);
   }
   return passed ? success : check_failed;
 }

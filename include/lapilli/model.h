@@ -69,7 +69,7 @@ struct PlanSummary {
   std::vector<MemoryBlock> memory;
 };
 
-/// A node of the graph as it is run.
+/// A node of the graph as it is run; of a program file, a dispatch, without its values and operations.
 struct NodeDescription {
   std::string operation;             ///< family and attributes
   std::vector<std::string> origins;  ///< the model's nodes that it does the work of
@@ -81,16 +81,16 @@ struct NodeDescription {
 
 /// What is in a model file, without a device.
 struct ModelDescription {
-  std::string format;  ///< "ONNX, opset 17, from pytorch 2.1"
+  std::string format;  ///< "ONNX, opset 17, from pytorch 2.1", or what a program file was compiled for and from
   std::vector<PortDescription> inputs, outputs;
   std::vector<NodeDescription> nodes;
   std::int64_t parameters = 0;  ///< elements of all weights
   std::uint64_t parameter_bytes = 0;
-  std::int64_t operations = 0;  ///< multiplications and additions of one run
+  std::int64_t operations = 0;  ///< multiplications and additions of one run; 0 for a program file
   Sizes sizes;                  ///< for which the counts hold
 };
 
-/// Reads a model and says what is in it. Named sizes that are not given are 1.
+/// Reads a model or a program file and says what is in it. Named sizes that are not given are 1.
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes = {},
                                 const ModelOptions& options = {});
 
@@ -98,7 +98,14 @@ ModelDescription describe_model(const std::filesystem::path& path, const Sizes& 
 /// model. Immutable for its users and thread-safe.
 class Model {
  public:
-  /// Reads an ONNX file. Throws Error that names the file and the node, and lists all that is unsupported at once.
+  /// Reads an ONNX file, or a program file that `compile` wrote, which takes no planning and serves one set of sizes.
+  /// Throws Error that names the file and the node, and lists all that is unsupported at once, or all that this
+  /// device lacks of what a program file needs. Of `options`, a program file takes the precision that it was compiled
+  /// with; it is an Error (invalid_argument) to ask it for what had to be said to `compile`: float16 where it is
+  /// float32, values to keep, a variant, rules.
+  ///
+  /// Any file may be given: a damaged one is an Error. But a program file says what kernels of this library do with
+  /// the memory of the device, and not all of that can be checked: take it from where you would take shaders.
   static Model load(const std::filesystem::path& path, const Device& device, const ModelOptions& options = {});
 
   [[nodiscard]] const std::vector<PortDescription>& inputs() const noexcept;
@@ -106,9 +113,16 @@ class Model {
   /// Known without a plan.
   [[nodiscard]] const std::vector<std::string>& output_names() const noexcept;
   [[nodiscard]] const Device& device() const noexcept;
+  [[nodiscard]] Precision precision() const noexcept;
 
   /// Plans for these sizes without running. Named sizes that are not given are 1.
   [[nodiscard]] PlanSummary plan(const Sizes& sizes = {}) const;
+
+  /// Writes the plan for these sizes with all weights to a file that `load` takes, on this device and on those that
+  /// have what it counts on: no planning is left, and no conversion of weights. Named sizes that are not given are 1.
+  /// The file is there as a whole or not at all. It serves this version of Lapilli alone. Throws Error (unsupported)
+  /// for a model that runs in parts, and (input_output) where the file cannot be written.
+  void compile(const Sizes& sizes, const std::filesystem::path& path) const;
 
   /// Whether it is no single plan for these sizes: sizes depend on its data, or the host has a part in it. It is then
   /// planned part by part while it runs.

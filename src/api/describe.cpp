@@ -64,6 +64,29 @@ NodeDescription describe_later_node(const onnx::Node& node) {
   return result;
 }
 
+// What the device runs is all that a program file knows of a model.
+ModelDescription describe_program(const Network& network, const CompiledProgram& compiled, const Sizes& sizes) {
+  ModelDescription description;
+  description.format = network.format();
+  description.sizes = network.complete_sizes(sizes);
+  const Program& program = compiled.program;
+  description.inputs = program_ports(program.inputs);
+  description.outputs = program_ports(program.outputs);
+  for (const Step& step : program.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr) continue;
+    NodeDescription& node = description.nodes.emplace_back();
+    node.operation = program.pipelines[dispatch->pipeline].kernel;
+    node.origins = {program.origins[dispatch->origin]};
+    node.runs_on = "device";
+  }
+  for (const Constant& constant : program.constants) {
+    description.parameters += constant.source.element_count();
+    description.parameter_bytes += constant.source.bytes().size();
+  }
+  return description;
+}
+
 }  // namespace
 
 std::vector<std::string> dimension_texts(std::span<const Dim> shape) {
@@ -97,6 +120,9 @@ std::vector<PortDescription> declared_outputs(const Network& network) {
 
 ModelDescription describe_model(const std::filesystem::path& path, const Sizes& sizes,
                                 const ModelOptions& options) try {
+  if (const std::optional<CompiledModel> model = open_compiled(path)) {
+    return describe_program(Network(path, model->compiled), model->compiled, sizes);
+  }
   const Network network(path, options.keep);
   if (options.strict) network.require_device_only();
   ModelDescription description;

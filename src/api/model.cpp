@@ -25,6 +25,18 @@ PlanOptions plan_options(const ModelOptions& options) {
   return result;
 }
 
+// What can only be decided before a model is planned.
+void require_no_plan_options(const ModelOptions& options, Precision precision) {
+  const auto refuse = [](std::string_view what) {
+    fail(ErrorCode::invalid_argument, "{} be chosen when a model is compiled, and this file is a compiled one", what);
+  };
+  if (!options.keep.empty()) refuse("values to keep have to");
+  if (!options.variant.empty()) refuse("kernel variants have to");
+  if (!options.optimise || !options.disabled_rules.empty()) refuse("rewrite rules have to");
+  // float32 is what nobody has asked for.
+  if (options.precision == Precision::float16 && precision != Precision::float16) refuse("float16 has to");
+}
+
 FlowOptions flow_options(const ModelOptions& options) {
   return {plan_options(options), options.optimise, options.disabled_rules};
 }
@@ -36,6 +48,24 @@ void fail_in_parts() {
        "sizes in this model depend on its data, or the host has a part in it, so there is no single plan: it is "
        "planned part "
        "by part while it runs");
+}
+
+std::optional<CompiledModel> open_compiled(const std::filesystem::path& path) {
+  std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  if (!is_program_file(file->bytes())) return std::nullopt;
+  return with_context(path.string(), [&] {
+    CompiledProgram compiled = read_program_file(file->bytes(), file);
+    return std::optional<CompiledModel>({std::move(compiled), std::move(file)});
+  });
+}
+
+std::vector<PortDescription> program_ports(const std::vector<Port>& ports) {
+  std::vector<PortDescription> descriptions;
+  for (const Port& port : ports) {
+    descriptions.push_back({port.name, port.dtype, {}});
+    for (const std::int64_t size : port.shape) descriptions.back().shape.push_back(std::to_string(size));
+  }
+  return descriptions;
 }
 
 void add_to(PlanSummary& summary, const PlanReport& report, const Program& program, bool new_program) {
@@ -71,6 +101,22 @@ Model::State::State(const std::filesystem::path& path, Device opened, ModelOptio
   in_parts = !network.may_be_one_graph();
 }
 
+Model::State::State(const std::filesystem::path& path, CompiledModel model, Device opened, ModelOptions wanted)
+    : compiled(std::move(model.compiled)),
+      network(path, *compiled),
+      device(std::move(opened)),
+      options(std::move(wanted)),
+      constants(std::make_shared<ResidentConstants>(device.implementation(), std::vector{std::move(model.file)})),
+      parts(std::make_shared<PartPlans>(device.implementation().traits(), flow_options(options))),
+      inputs(program_ports(compiled->program.inputs)),
+      outputs(program_ports(compiled->program.outputs)) {
+  with_context(path.string(), [&] {
+    require_fit(*compiled, device.implementation().traits());
+    require_no_plan_options(options, compiled->precision);
+  });
+  options.precision = compiled->precision;
+}
+
 std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues& sizes, double& milliseconds) {
   const std::scoped_lock lock(mutex);
   for (const auto& structure : structures) {
@@ -95,6 +141,7 @@ std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues&
 
 std::optional<PlannedProgram> Model::State::plan_for(const SymbolValues& sizes) {
   PlannedProgram planned;
+  if (compiled) return PlannedProgram{{compiled->program, compiled->report}, compiled->sizes};
   const auto structure = structure_for(sizes, planned.structure_ms);
   if (structure == nullptr) return std::nullopt;
   const auto start = Clock::now();
@@ -105,6 +152,9 @@ std::optional<PlannedProgram> Model::State::plan_for(const SymbolValues& sizes) 
 }
 
 Model Model::load(const std::filesystem::path& path, const Device& device, const ModelOptions& options) try {
+  if (std::optional<CompiledModel> compiled = open_compiled(path)) {
+    return Model(std::make_shared<State>(path, std::move(*compiled), device, options));
+  }
   return Model(std::make_shared<State>(path, device, options));
 } catch (...) {
   rethrow_as_error();
@@ -113,6 +163,7 @@ Model Model::load(const std::filesystem::path& path, const Device& device, const
 const std::vector<PortDescription>& Model::inputs() const noexcept { return state_->inputs; }
 
 const std::vector<PortDescription>& Model::outputs() const try {
+  if (state_->compiled) return state_->outputs;
   std::call_once(state_->outputs_known, [&] {
     double unused = 0;
     const auto structure = state_->structure_for(state_->network.complete_sizes({}), unused);
@@ -155,9 +206,26 @@ PlanSummary Model::plan(const Sizes& sizes) const try {
 }
 
 bool Model::runs_in_parts(const Sizes& sizes) const try {
-  if (state_->in_parts) return true;
+  if (state_->in_parts || state_->compiled) return state_->in_parts;
   double unused = 0;
   return state_->structure_for(state_->network.complete_sizes(sizes), unused) == nullptr;
+} catch (...) {
+  rethrow_as_error();
+}
+
+Precision Model::precision() const noexcept { return state_->options.precision; }
+
+void Model::compile(const Sizes& sizes, const std::filesystem::path& path) const try {
+  const std::optional<PlannedProgram> planned = state_->plan_for(state_->network.complete_sizes(sizes));
+  if (!planned) with_context("it cannot be compiled", [] { fail_in_parts(); });
+  const CompiledProgram compiled{
+      planned->instantiated.program,
+      planned->instantiated.report,
+      state_->compiled ? state_->compiled->traits : state_->device.implementation().traits(),
+      planned->sizes,
+      state_->options.precision,
+      state_->compiled ? state_->compiled->model : state_->network.format()};
+  write_program_file(path, compiled);
 } catch (...) {
   rethrow_as_error();
 }

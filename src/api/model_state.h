@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "api/network.h"
+#include "base/mapped_file.h"
 #include "flow/flow.h"
 #include "lapilli/model.h"
 #include "plan/build.h"
 #include "plan/instantiate.h"
+#include "program/program_file.h"
 #include "run/executor.h"
 #include "run/resident_constants.h"
 
@@ -34,15 +36,30 @@ std::vector<PortDescription> declared_outputs(const Network& network);
 /// Adds a Program that a run goes through; its memory and pipelines count where it is new to the summary.
 void add_to(PlanSummary& summary, const PlanReport& report, const Program& program, bool new_program);
 
+/// What a program file holds, and the file that its constants lie in.
+struct CompiledModel {
+  CompiledProgram compiled;
+  std::shared_ptr<const MappedFile> file;
+};
+
+/// Nothing when the file is no program file. Throws Error that names the file.
+std::optional<CompiledModel> open_compiled(const std::filesystem::path& path);
+
+/// The inputs and outputs of a Program.
+std::vector<PortDescription> program_ports(const std::vector<Port>& ports);
+
 /// What the contexts of a model share.
 struct Model::State {
   State(const std::filesystem::path& path, Device opened, ModelOptions wanted);
+  /// Of a program file.
+  State(const std::filesystem::path& path, CompiledModel model, Device opened, ModelOptions wanted);
 
   /// The structure that serves these sizes: one made before whose guards hold, or a new one. None when the model is
   /// no single Program (Flow).
   std::shared_ptr<const Structure> structure_for(const SymbolValues& sizes, double& milliseconds);
   std::optional<PlannedProgram> plan_for(const SymbolValues& sizes);
 
+  std::optional<CompiledProgram> compiled;  // then there is nothing to plan
   Network network;
   Device device;
   ModelOptions options;

@@ -76,6 +76,12 @@ bool fits(const onnx::InputDescription& input, const Value& value) {
          (!input.ranked || value.tensor().shape().size() == input.shape.size());
 }
 
+std::string sizes_text(const SymbolValues& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : sizes) parts.push_back(std::format("{}={}", name, size));
+  return join(parts, ", ");
+}
+
 // Names that a user may have meant.
 std::string similar_names(const std::set<std::string, std::less<>>& names, std::string_view wanted) {
   constexpr std::size_t most = 8;
@@ -84,6 +90,15 @@ std::string similar_names(const std::set<std::string, std::less<>>& names, std::
     if (similar.size() < most && name.contains(wanted)) similar.push_back(name);
   }
   return similar.empty() ? "'lapilli inspect' lists them" : std::format("there are {}", join(similar, ", "));
+}
+
+// Of each input.
+std::vector<std::vector<std::string>> element_symbols(std::span<const onnx::InputDescription> inputs) {
+  std::vector<std::vector<std::string>> symbols;
+  for (const onnx::InputDescription& input : inputs) {
+    symbols.push_back(onnx::element_symbols(input).value_or(std::vector<std::string>{}));
+  }
+  return symbols;
 }
 
 void keep_value(onnx::Graph& graph, const std::string& name) {
@@ -113,13 +128,32 @@ Network::Network(const std::filesystem::path& path, std::span<const std::string>
     format_ = format_text(model_);
     for (const std::string& name : keep) keep_value(model_.graph, name);
     inputs_ = onnx::describe_inputs(model_);
-    for (const onnx::InputDescription& input : inputs_) {
-      element_symbols_.push_back(onnx::element_symbols(input).value_or(std::vector<std::string>{}));
-    }
+    element_symbols_ = element_symbols(inputs_);
     for (const onnx::ValueInfo& output : model_.graph.outputs) output_names_.push_back(output.name);
     may_be_one_graph_ =
         std::ranges::all_of(inputs_, is_plain) && std::ranges::all_of(model_.graph.nodes, may_be_in_graph);
   });
+}
+
+Network::Network(const std::filesystem::path& path, const CompiledProgram& compiled)
+    : path_(path.string()),
+      format_(std::format("Lapilli program for {}, made from {}", compiled.traits.name, compiled.model)),
+      compiled_sizes_(compiled.sizes) {
+  for (const Port& port : compiled.program.inputs) {
+    inputs_.push_back({port.name, port.dtype, Shape(port.shape.begin(), port.shape.end())});
+  }
+  element_symbols_ = element_symbols(inputs_);
+  for (const Port& port : compiled.program.outputs) output_names_.push_back(port.name);
+}
+
+void Network::require_compiled_sizes(const SymbolValues& sizes) const {
+  for (const auto& [name, size] : compiled_sizes_) {
+    const auto found = sizes.find(name);
+    if (found == sizes.end() || found->second == size) continue;
+    fail(ErrorCode::invalid_argument,
+         "{}: it was compiled for {}={}, but {}={} is wanted: compile the model for that", path_, name, size, name,
+         found->second);
+  }
 }
 
 SymbolValues Network::complete_sizes(const Sizes& given) const {
@@ -128,8 +162,11 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
     for (const Dim& dim : inputs_[i].shape) dim.collect_symbols(symbols);
     symbols.insert(symbols.end(), element_symbols_[i].begin(), element_symbols_[i].end());
   }
-  SymbolValues sizes;
-  for (const std::string& symbol : symbols) sizes[symbol] = 1;
+  SymbolValues sizes = compiled_sizes_;
+  for (const auto& [name, size] : compiled_sizes_) {
+    if (!std::ranges::contains(symbols, name)) symbols.push_back(name);
+  }
+  for (const std::string& symbol : symbols) sizes.try_emplace(symbol, 1);
   for (const auto& [name, size] : given) {
     if (!sizes.contains(name)) {
       fail(ErrorCode::invalid_argument, "{}: no input has a size named '{}'; there {} {}", path_, name,
@@ -138,6 +175,7 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
     if (size < 0) fail(ErrorCode::invalid_argument, "the size {}={} is negative", name, size);
     sizes[name] = size;
   }
+  require_compiled_sizes(sizes);
   return sizes;
 }
 
@@ -146,7 +184,7 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
     fail(ErrorCode::invalid_argument, "{}: {} inputs are given, but the model has {}", path_, inputs.size(),
          inputs_.size());
   }
-  SymbolValues sizes;
+  SymbolValues sizes = compiled_sizes_;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& wanted = inputs_[i];
     if (inputs[i].dtype() != wanted.dtype || inputs[i].shape().size() != wanted.shape.size()) {
@@ -158,13 +196,17 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
     for (std::size_t axis = 0; axis < wanted.shape.size(); ++axis)
       learn_size(wanted.shape[axis], inputs[i].shape()[axis], sizes);
   }
+  const std::string reason = !compiled_sizes_.empty()
+                                 ? std::format(", as compiled for {}", sizes_text(compiled_sizes_))
+                             : sizes.empty() ? ""
+                                             : " with the sizes of the other inputs";
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (evaluate(inputs_[i].shape, sizes) != inputs[i].shape()) {
       fail(ErrorCode::invalid_argument, "{}: input '{}' has shape {}, which does not fit {}{}", path_,
-           inputs_[i].name, shape_text(inputs[i].shape()), shape_text(inputs_[i].shape),
-           sizes.empty() ? "" : " with the sizes of the other inputs");
+           inputs_[i].name, shape_text(inputs[i].shape()), shape_text(inputs_[i].shape), reason);
     }
   }
+  require_compiled_sizes(sizes);
   return sizes;
 }
 

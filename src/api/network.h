@@ -10,6 +10,7 @@
 #include "lapilli/model.h"
 #include "lapilli/value.h"
 #include "passes/rewrite.h"
+#include "program/program_file.h"
 
 namespace lapilli {
 
@@ -18,16 +19,18 @@ class Network {
  public:
   /// Values named in `keep` become outputs behind the model's own.
   explicit Network(const std::filesystem::path& path, std::span<const std::string> keep = {});
+  /// What a program file says of its inputs and outputs. There is nothing to build.
+  Network(const std::filesystem::path& path, const CompiledProgram& compiled);
 
   [[nodiscard]] const std::string& format() const noexcept { return format_; }
   [[nodiscard]] const std::vector<onnx::InputDescription>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<std::string>& output_names() const noexcept { return output_names_; }
 
-  /// `given` and, for every other named size of the inputs, 1. Throws Error (invalid_argument) for a name that no
-  /// input has, and for a negative size.
+  /// `given` and, for every other named size of the inputs, 1, or what it was compiled for. Throws Error
+  /// (invalid_argument) for a name that no input has, for a negative size, and for one that it was not compiled for.
   [[nodiscard]] SymbolValues complete_sizes(const Sizes& given) const;
   /// The sizes that these inputs, all tensors, have. Throws Error (invalid_argument) that names the input which does
-  /// not fit.
+  /// not fit, or the size that it was not compiled for.
   [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;
   /// Whether elements of the inputs, where they count among `sizes`, are what those say. The inputs have the types and
   /// shapes that the model takes.
@@ -52,6 +55,8 @@ class Network {
   [[nodiscard]] const onnx::Model& model() const noexcept { return model_; }
 
  private:
+  void require_compiled_sizes(const SymbolValues& sizes) const;
+
   std::string path_;
   onnx::Model model_;
   std::string format_;
@@ -59,6 +64,7 @@ class Network {
   std::vector<std::string> output_names_;
   bool may_be_one_graph_ = true;
   std::vector<std::vector<std::string>> element_symbols_;  // of each input
+  SymbolValues compiled_sizes_;  ///< of a program file: the only ones that it has
 };
 
 }  // namespace lapilli

@@ -23,7 +23,7 @@ TEST(Program, HelpTeachesByExamples) {
   const ProgramResult result = run_program({"--help"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(contains(result.output, "Exit codes:")) << result.output;
-  for (const char* command : {"devices", "inspect", "plan", "run", "classify", "verify", "bench", "ops"}) {
+  for (const char* command : {"devices", "inspect", "plan", "run", "classify", "verify", "bench", "compile", "ops"}) {
     EXPECT_TRUE(contains(result.output, command)) << command;
     const ProgramResult help = run_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);
@@ -127,6 +127,42 @@ TEST(Program, PlanAsJson) {
   EXPECT_FALSE(document.contains("steps"));
   const auto steps = run_program({"plan", data_file("affine.onnx"), "--steps", "--json"}).json().at("steps");
   EXPECT_GE(steps.size(), document.at("dispatches").get<std::size_t>());
+}
+
+// The other commands take what it writes in place of a model.
+TEST(Program, CompileWritesAProgramFile) {
+  const std::string file = scratch_file("affine.lapilli");
+  const ProgramResult result = run_program({"compile", data_file("affine.onnx"), "--size", "batch=2", "--precision",
+                                            "float16", "--output", file, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto document = result.json();
+  EXPECT_EQ(keys_of(document),
+            (std::set<std::string>{"device", "precision", "sizes", "output", "bytes", "dispatches", "ms"}));
+  EXPECT_EQ(document.at("sizes"), (nlohmann::json{{"batch", 2}}));
+  EXPECT_EQ(document.at("bytes"), std::filesystem::file_size(file));
+
+  const ProgramResult run = run_program({"run", file, "--input", data_file("x.npy"), "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_DOUBLE_EQ(run.json().at("outputs").front().at("mean").get<double>(), 1);
+  const ProgramResult verified =
+      run_program({"verify", file, "--against", data_file("affine_reference.npz"), "--json"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
+  EXPECT_EQ(verified.json().at("tolerance"), 0.01);
+  const auto plan = run_program({"plan", file, "--json"}).json();
+  EXPECT_EQ(plan.at("precision"), "float16");
+  EXPECT_EQ(plan.at("structure_ms"), 0);
+  const ProgramResult bench = run_program({"bench", file, "--seconds", "0.1", "--json"});
+  EXPECT_EQ(bench.exit_code, 0) << bench.errors;
+  const ProgramResult inspected = run_program({"inspect", file});
+  EXPECT_EQ(inspected.exit_code, 0) << inspected.errors;
+  EXPECT_TRUE(contains(inspected.output, "Lapilli program") && contains(inspected.output, "pointwise"))
+      << inspected.output;
+
+  const ProgramResult other = run_program({"run", file, "--size", "batch=3"});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_TRUE(contains(other.errors, "batch=2") && contains(other.errors, "batch=3")) << other.errors;
+  EXPECT_EQ(run_program({"compile", data_file("affine.onnx")}).exit_code, 2);
+  EXPECT_EQ(run_program({"compile", data_file("affine.onnx"), "--output", file + "/nowhere"}).exit_code, 3);
 }
 
 TEST(Program, PlanDrawsItsMemory) {

@@ -13,7 +13,7 @@ cd "$work"
 export PATH=$work/bin:$PATH
 
 mapfile -t commands < <(awk '/^```/ {in_shell = ($0 == "```sh"); next} in_shell && /^lapilli /' "$source/README.md")
-for name in devices inspect plan run classify verify bench ops; do
+for name in devices inspect plan run classify verify bench compile ops; do
   [[ " ${commands[*]} " == *" lapilli $name "* ]] || {
     echo "README.md shows no 'lapilli $name'" >&2
     exit 1

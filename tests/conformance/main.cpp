@@ -32,7 +32,7 @@ struct Options {
   std::vector<std::string> suites, limits;
   std::size_t jobs = 0;
   double time_limit_s = 60;
-  bool list = false, summary = false, validation = false, propose = false;
+  bool list = false, compiled = false, summary = false, validation = false, propose = false;
 
   [[nodiscard]] bool selects(const TestCase& test) const {
     return (suites.empty() || std::ranges::contains(suites, test.suite)) &&
@@ -58,6 +58,7 @@ void define(CLI::App& app, Options& options) {
                  "What to take from the device (repeatable): a field of DeviceRestrictions, such as no_int64 or "
                  "max_groups=64");
   app.add_flag("--validation", options.validation, "Turn on the validation layer; a message fails its test");
+  app.add_flag("--compiled", options.compiled, "Run each test from a program file as well, and compare the bits");
   app.add_flag("--list", options.list, "List the tests and stop");
   app.add_flag("--summary", options.summary, "Group failures, expected ones too, by what went wrong");
   app.add_option("--json", options.json, "Write all results to this file");
@@ -79,13 +80,14 @@ Worker make_worker(const std::vector<TestCase>& cases, const Options& options) {
   model_options.decode_image = model_image_decoder();
 #endif
   const Device device = Device::open(device_options);
-  return [&cases, device, model_options, heard = std::size_t{0}](std::size_t task) mutable {
-    std::string error = run_case(cases[task], device, model_options);
-    const std::vector<std::string> messages = device.validation_messages();
-    if (error.empty() && messages.size() > heard) error = "validation: " + messages[heard];
-    heard = messages.size();
-    return error;
-  };
+  return
+      [&cases, device, model_options, compiled = options.compiled, heard = std::size_t{0}](std::size_t task) mutable {
+        std::string error = run_case(cases[task], device, model_options, compiled);
+        const std::vector<std::string> messages = device.validation_messages();
+        if (error.empty() && messages.size() > heard) error = "validation: " + messages[heard];
+        heard = messages.size();
+        return error;
+      };
 }
 
 void show_progress(std::size_t done, std::size_t count) {

@@ -1,5 +1,7 @@
 #include "conformance/run_case.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <format>
@@ -39,8 +41,9 @@ Tensor light_input(const PortDescription& port) {
 
 class CaseRun {
  public:
-  CaseRun(const TestCase& test, const Device& device, const ModelOptions& options)
+  CaseRun(const TestCase& test, const Device& device, const ModelOptions& options, bool compiled)
       : test_(test),
+        compiled_(compiled),
         precision_(options.precision),
         file_(onnx::read_model(test.model)),
         model_(Model::load(test.model, device, options)) {}
@@ -65,12 +68,27 @@ class CaseRun {
   void check_outputs(const std::vector<Value>& inputs, const std::vector<fs::path>& references) {
     Context context(model_);
     const std::vector<Value> results = context.run(inputs);
+    if (compiled_) check_compiled(context.last_plan(), inputs, results);
     if (results.size() != references.size()) {
       fail(ErrorCode::internal, "{} outputs, expected {}", results.size(), references.size());
     }
     for (std::size_t i = 0; i < results.size(); ++i) {
       const onnx::ValueInfo& info = file_.graph.outputs[i];
       check_output(info.name, results[i], read_data(references[i], info));
+    }
+  }
+
+  void check_compiled(const PlanSummary& plan, const std::vector<Value>& inputs, const std::vector<Value>& results) {
+    if (model_.runs_in_parts(plan.sizes)) return;
+    const fs::path file = fs::temp_directory_path() / std::format("conformance.{}.lapilli", getpid());
+    model_.compile(plan.sizes, file);
+    Context context(Model::load(file, model_.device()));
+    fs::remove(file);
+    const std::vector<Value> again = context.run(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!std::ranges::equal(again[i].tensor().bytes(), results[i].tensor().bytes())) {
+        fail(ErrorCode::internal, "output {} of its program file differs", i);
+      }
     }
   }
 
@@ -119,6 +137,7 @@ class CaseRun {
   }
 
   const TestCase& test_;
+  bool compiled_;
   Precision precision_;
   onnx::Model file_;
   Model model_;
@@ -126,9 +145,9 @@ class CaseRun {
 
 }  // namespace
 
-std::string run_case(const TestCase& test, const Device& device, const ModelOptions& options) {
+std::string run_case(const TestCase& test, const Device& device, const ModelOptions& options, bool compiled) {
   try {
-    CaseRun(test, device, options).run_all();
+    CaseRun(test, device, options, compiled).run_all();
     return {};
   } catch (const Error& error) {
     if (error.code() == ErrorCode::device_lost) throw;

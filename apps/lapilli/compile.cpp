@@ -50,7 +50,7 @@ void add_compile_command(CLI::App& program, Action& action) {
   const auto arguments = std::make_shared<CompileArguments>();
   add_model_argument(*command, *arguments);
   command->add_option("--output", arguments->output, "The program file to write")->required()->type_name("FILE");
-  add_device_option(*command, arguments->device);
+  add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
   command->footer(R"(

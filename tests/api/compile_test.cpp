@@ -28,8 +28,8 @@ using testing::patterned;
 
 class Compile : public ::testing::Test {
  protected:
-  Compile() { fs::create_directories(folder_); }
-  ~Compile() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
   template <class Action>
   static void expect_error(ErrorCode code, const std::vector<std::string>& parts, const Action& action) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <utility>
 
 #include "base/mapped_file.h"
 #include "base/packed.h"
@@ -58,10 +59,10 @@ std::string list_text(const List& list) {
 std::string text_of(const Program& program) {
   std::string text;
   for (const Segment& segment : program.segments)
-    text += std::format("segment {} {}\n", int(segment.kind), segment.size);
+    text += std::format("segment {} {}\n", std::to_underlying(segment.kind), segment.size);
   for (const Constant& constant : program.constants) {
     text += std::format("constant {} {} ", constant.segment, list_text(constant.packing.shape));
-    for (const std::byte byte : packed(constant)) text += std::format("{:02x}", int(byte));
+    for (const std::byte byte : packed(constant)) text += std::format("{:02x}", std::to_integer<int>(byte));
     text += "\n";
   }
   text += "parameters " + list_text(program.parameters) + "\n";
@@ -78,7 +79,8 @@ std::string text_of(const Program& program) {
                         list_text(dispatch->groups), dispatch->origin, dispatch->work);
     for (const Binding& binding : dispatch->bindings) {
       text += std::format("  {} {} {} {} {} {} {}\n", binding.segment, binding.offset, binding.size,
-                          int(binding.access), binding.touched.begin, binding.touched.run, binding.touched.pitch);
+                          std::to_underlying(binding.access), binding.touched.begin, binding.touched.run,
+                          binding.touched.pitch);
     }
   }
   for (const auto* ports : {&program.inputs, &program.outputs}) {
@@ -93,7 +95,7 @@ std::string text_of(const Program& program) {
 class ProgramFile : public testing::Test {
  protected:
   ProgramFile() : file_(write(sample_)) {}
-  ~ProgramFile() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
   std::shared_ptr<const MappedFile> write(const CompiledProgram& compiled) {
     fs::create_directories(folder_);
@@ -168,7 +170,7 @@ TEST_F(ProgramFile, HasConstantsAsTheyLieOnTheDevice) {
   // 1 2 3 / 4 5 6 transposed, with two columns of zeros, as float16: 0x3C00 is 1, 0x4400 is 4.
   const auto first = read.program.constants[0].source.bytes();
   const std::vector<int> begin{0x00, 0x3C, 0x00, 0x44, 0, 0, 0, 0, 0x00, 0x40};
-  for (std::size_t i = 0; i < begin.size(); ++i) EXPECT_EQ(int(first[i]), begin[i]) << i;
+  for (std::size_t i = 0; i < begin.size(); ++i) EXPECT_EQ(std::to_integer<int>(first[i]), begin[i]) << i;
   // Ten int4 of the bytes 0x01, 0x02, ...: the low half comes first.
   EXPECT_EQ(read.program.constants[4].source.dtype(), DType::int8);
   const auto small = read.program.constants[4].source.elements<std::int8_t>();

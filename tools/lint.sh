@@ -116,12 +116,12 @@ check_defects() {
 defect_keys() { # "KEY FILE" for each file that is compiled
   local file headers settings
   settings=$(clang-tidy-22 --version | sha256sum)$(sha256sum <.clang-tidy)
-  # ccache may have made the paths relative to the build folder.
+  # ccache may have made the paths relative to the build folder. What the build generates comes from what is checked.
   ninja -C "$build" -t deps | awk -v top="$PWD/" '
     {path = $1; sub(/^\.\.\//, "", path); if (index(path, top) == 1) path = substr(path, length(top) + 1)}
     /^[^ ]/ {source = ""}
     /^ / && source == "" {source = path}
-    /^ / && path !~ /^\// {print source, path}' | sort -u >"$build/lint.headers"
+    /^ / && path !~ /^\/|\/generated\// {print source, path}' | sort -u >"$build/lint.headers"
   while read -r file; do
     grep -q "\"$PWD/$file\"" "$build/compile_commands.json" || continue
     headers=$(awk -v file="$file" '$1 == file {print $2}' "$build/lint.headers")

@@ -157,11 +157,12 @@ void Network::require_compiled_sizes(const SymbolValues& sizes) const {
 }
 
 SymbolValues Network::complete_sizes(const Sizes& given) const {
-  std::vector<std::string> symbols;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    for (const Dim& dim : inputs_[i].shape) dim.collect_symbols(symbols);
-    symbols.insert(symbols.end(), element_symbols_[i].begin(), element_symbols_[i].end());
+  std::vector<std::string> dimensions;
+  for (const onnx::InputDescription& input : inputs_) {
+    for (const Dim& dim : input.shape) dim.collect_symbols(dimensions);
   }
+  std::vector<std::string> symbols = dimensions;
+  for (const auto& elements : element_symbols_) symbols.insert(symbols.end(), elements.begin(), elements.end());
   SymbolValues sizes = compiled_sizes_;
   for (const auto& [name, size] : compiled_sizes_) {
     if (!std::ranges::contains(symbols, name)) symbols.push_back(name);
@@ -172,7 +173,10 @@ SymbolValues Network::complete_sizes(const Sizes& given) const {
       fail(ErrorCode::invalid_argument, "{}: no input has a size named '{}'; there {} {}", path_, name,
            symbols.size() == 1 ? "is" : "are", symbols.empty() ? "none" : join(symbols, ", "));
     }
-    if (size < 0) fail(ErrorCode::invalid_argument, "the size {}={} is negative", name, size);
+    // Elements may be: an axis counted from the end.
+    if (size < 0 && std::ranges::contains(dimensions, name)) {
+      fail(ErrorCode::invalid_argument, "the size {}={} is negative", name, size);
+    }
     sizes[name] = size;
   }
   require_compiled_sizes(sizes);

@@ -27,13 +27,14 @@ class Network {
   [[nodiscard]] const std::vector<std::string>& output_names() const noexcept { return output_names_; }
 
   /// `given` and, for every other named size of the inputs, 1, or what it was compiled for. Throws Error
-  /// (invalid_argument) for a name that no input has, for a negative size, and for one that it was not compiled for.
+  /// (invalid_argument) for a name that no input has, for a negative dimension, and for one that it was not compiled
+  /// for.
   [[nodiscard]] SymbolValues complete_sizes(const Sizes& given) const;
   /// The sizes that these inputs, all tensors, have. Throws Error (invalid_argument) that names the input which does
   /// not fit, or the size that it was not compiled for.
   [[nodiscard]] SymbolValues sizes_of(std::span<const Tensor> inputs) const;
-  /// Whether elements of the inputs, where they count among `sizes`, are what those say. The inputs have the types and
-  /// shapes that the model takes.
+  /// Whether elements of the inputs, where they count among `sizes`, are what those say. The inputs have the types
+  /// and shapes that the model takes.
   [[nodiscard]] bool elements_agree(std::span<const Tensor> inputs, const SymbolValues& sizes) const;
   /// Throws Error (invalid_argument) where values are not of the kinds and types that the inputs take.
   void check_inputs(std::span<const Value> inputs) const;
@@ -64,7 +65,7 @@ class Network {
   std::vector<std::string> output_names_;
   bool may_be_one_graph_ = true;
   std::vector<std::vector<std::string>> element_symbols_;  // of each input
-  SymbolValues compiled_sizes_;  ///< of a program file: the only ones that it has
+  SymbolValues compiled_sizes_;                            ///< of a program file: the only ones that it has
 };
 
 }  // namespace lapilli

@@ -50,9 +50,8 @@ class DescriptionReader {
     compiled.model = text(description_.model());
     compiled.precision = enumerator(description_.precision(), Precision::float16);
     for (const format::Size* size : elements(description_.sizes())) {
-      if (size->size() < 0 || !compiled.sizes.emplace(text(size->name()), size->size()).second) {
-        fail_damaged("a size is {}, or there twice", size->size());
-      }
+      const std::string name = text(size->name());
+      if (!compiled.sizes.emplace(name, size->size()).second) fail_damaged("size '{}' is there twice", name);
     }
     compiled.traits = read_traits(*description_.device());
     compiled.program = read_program();

@@ -38,7 +38,7 @@ constexpr std::array<std::int64_t, 2> table_rows{1, 32767}, weight_rows{3, 1023}
 
 class LargeData : public ::testing::Test {
  protected:
-  LargeData() {
+  void SetUp() override {
     std::filesystem::create_directory(folder_);
     std::filesystem::copy_file(huge_model, folder_ / "huge.onnx", std::filesystem::copy_options::overwrite_existing);
     std::ofstream file(folder_ / "huge.bin", std::ios::binary);
@@ -62,9 +62,7 @@ class LargeData : public ::testing::Test {
     file.close();
     EXPECT_EQ(std::filesystem::file_size(folder_ / "huge.bin"), weight_begin + weight_bytes);
   }
-  ~LargeData() override { std::filesystem::remove_all(folder_); }
-  LargeData(const LargeData&) = delete;
-  LargeData& operator=(const LargeData&) = delete;
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "lapilli_large_data";
 };

@@ -269,7 +269,6 @@ TEST_F(ProgramFile, WhoseProgramBreaksARuleIsRefused) {
   expect_refused("levels", [](auto& it) { it.report.levels = std::size_t{1} << 40U; });
   expect_refused("block", [](auto& it) { it.report.blocks[0].last = 2; });
   expect_refused("block's end", [](auto& it) { it.report.blocks[0].offset = 1000; });
-  expect_refused("size", [](auto& it) { it.sizes["batch"] = -1; });
 }
 
 // Each dispatch touches what all others do, so that a judge of pairs would have half of the square of their number.

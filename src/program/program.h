@@ -66,7 +66,8 @@ struct Binding {
   std::uint64_t offset = 0;  ///< bytes, a multiple of DeviceTraits::storage_alignment
   std::uint64_t size = 0;    ///< bytes, at least 4
   Access access = Access::read;
-  Stripes touched{};  ///< what the dispatch reads or writes of it: begin + run <= pitch, and size is a multiple of it
+  Stripes touched{};  ///< what the dispatch reads or writes of it: begin + run <= pitch; the size is pitches and less
+                      ///< than a word
 };
 
 struct Dispatch {

@@ -202,8 +202,9 @@ void verify_binding(const Program& program, const DeviceTraits& traits, const Bi
          binding.offset + binding.size, binding.segment, segment.size);
   }
   const Stripes& touched = binding.touched;
-  if (touched.run != 0 && (touched.run > touched.pitch || binding.size % touched.pitch != 0 ||
-                           touched.begin > touched.pitch - touched.run)) {
+  constexpr std::uint64_t word = 4;  // what is bound is whole words, so that a part of one may follow the last pitch
+  if (touched.run != 0 && (touched.run > touched.pitch || binding.size < touched.pitch ||
+                           binding.size % touched.pitch >= word || touched.begin > touched.pitch - touched.run)) {
     fail(ErrorCode::internal, "bytes {} to {} of every {} of a binding of {}", touched.begin,
          touched.begin + touched.run, touched.pitch, binding.size);
   }

@@ -69,21 +69,28 @@ To convert(From value) {
   }
 }
 
+// Constants lie anywhere in a model's file.
+template <class From>
+From element_at(const std::byte* source, std::int64_t index) {
+  From element{};
+  std::memcpy(&element, source + index * static_cast<std::int64_t>(sizeof(From)), sizeof(From));
+  return element;
+}
+
 // Columns of the source become rows: through a square that the cache holds, so that each line of the source is read
 // once and runs are written.
 template <class From, class To>
 void write_transposed(const PackedBlock& block) {
-  const auto* from = reinterpret_cast<const From*>(block.source);
   std::array<std::array<To, square>, square> held;
   for (std::int64_t row = 0; row < block.rows; row += square) {
     const std::int64_t rows = std::min(square, block.rows - row);
     for (std::int64_t column = 0; column < block.valid; column += square) {
       const std::int64_t columns = std::min(square, block.valid - column);
       for (std::int64_t c = 0; c < columns; ++c) {
-        const From* line = from + row * block.row_stride + (column + c) * block.stride;
+        const std::int64_t line = row * block.row_stride + (column + c) * block.stride;
         for (std::int64_t r = 0; r < rows; ++r) {
           held[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)] =
-              convert<From, To>(line[r * block.row_stride]);
+              convert<From, To>(element_at<From>(block.source, line + r * block.row_stride));
         }
       }
       auto* to = reinterpret_cast<To*>(block.destination) + row * block.pitch + column;
@@ -97,15 +104,18 @@ void write_transposed(const PackedBlock& block) {
 
 template <class From, class To>
 void write_rows(const PackedBlock& block) {
-  const auto* from = reinterpret_cast<const From*>(block.source);
   auto* to = reinterpret_cast<To*>(block.destination);
-  for (std::int64_t row = 0; row < block.rows; ++row, from += block.row_stride, to += block.pitch) {
+  for (std::int64_t row = 0; row < block.rows; ++row, to += block.pitch) {
+    const std::int64_t first = row * block.row_stride;
     if (block.stride != 1) {
-      for (std::int64_t i = 0; i < block.valid; ++i) to[i] = convert<From, To>(from[i * block.stride]);
+      for (std::int64_t i = 0; i < block.valid; ++i)
+        to[i] = convert<From, To>(element_at<From>(block.source, first + i * block.stride));
     } else if constexpr (std::same_as<From, To>) {
-      std::memcpy(to, from, static_cast<std::size_t>(block.valid) * sizeof(To));
+      std::memcpy(to, block.source + first * static_cast<std::int64_t>(sizeof(From)),
+                  static_cast<std::size_t>(block.valid) * sizeof(To));
     } else {
-      for (std::int64_t i = 0; i < block.valid; ++i) to[i] = convert<From, To>(from[i]);
+      for (std::int64_t i = 0; i < block.valid; ++i)
+        to[i] = convert<From, To>(element_at<From>(block.source, first + i));
     }
   }
 }

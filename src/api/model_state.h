@@ -54,7 +54,7 @@ struct Model::State {
   /// Of a program file.
   State(const std::filesystem::path& path, CompiledModel model, Device opened, ModelOptions wanted);
 
-  /// The structure that serves these sizes: one made before whose guards hold, or a new one. None when the model is
+  /// The structure that serves these sizes: one made before (serves), or a new one. None when the model is
   /// no single Program (Flow).
   std::shared_ptr<const Structure> structure_for(const SymbolValues& sizes, double& milliseconds);
   std::optional<PlannedProgram> plan_for(const SymbolValues& sizes);

@@ -7,6 +7,7 @@
 
 #include "base/failure.h"
 #include "base/packed.h"
+#include "base/text.h"
 #include "program/pack.h"
 
 namespace lapilli {
@@ -140,8 +141,8 @@ void verify_segments(const Program& program, const DeviceTraits& traits) {
     const Segment& segment = program.segments[i];
     const std::uint64_t limit = std::min(traits.max_allocation, largest_segment);
     if (segment.size > limit) {
-      fail(ErrorCode::limit_exceeded, "segment {} has {} bytes, but the device allocates {} at once", i, segment.size,
-           limit);
+      fail(ErrorCode::limit_exceeded, "segment {} takes {}, but the device allocates {} at once", i,
+           byte_text(segment.size), byte_text(limit));
     }
     if (segment.kind != SegmentKind::parameters) continue;
     if (++parameters > 1 || program.parameters.size() > segment.size) {

@@ -26,7 +26,7 @@ namespace lapilli {
 class Executor {
  public:
   /// Compiles, uploads and records. Errors: what Device and ResidentConstants throw, with the node's name where one
-  /// is to blame; with validation on, or in a debug build, what verify and verify_kernels find.
+  /// is to blame; with validation on, or in a debug build, what verify(program, traits) finds.
   Executor(const VulkanDevice& device, std::shared_ptr<ResidentConstants> constants,
            const std::shared_ptr<const Program>& program);
 

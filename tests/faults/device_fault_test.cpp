@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 
+#include "faults/inputs.h"
 #include "lapilli/error.h"
 #include "lapilli/model.h"
 #include "vulkan/faulty_vulkan.h"
@@ -33,18 +34,6 @@ DeviceOptions options_for(bool staged) {
   options.loader = FAULTY_VULKAN;
   options.restrictions.no_host_visible_device_memory = staged;
   return options;
-}
-
-std::vector<Tensor> inputs_of(const Model& model) {
-  std::vector<Tensor> inputs;
-  for (const PortDescription& port : model.inputs()) {
-    std::vector<std::int64_t> shape;
-    for (const std::string& size : port.shape) shape.push_back(std::stoll(size));
-    Tensor& tensor = inputs.emplace_back(Tensor::allocate(port.dtype, std::move(shape)));
-    float value = -1;
-    for (float& element : tensor.mutable_elements<float>()) element = value += 0.01F;
-  }
-  return inputs;
 }
 
 std::vector<std::byte> run_once(Context& context, const Model& model) {

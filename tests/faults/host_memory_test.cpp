@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "faults/inputs.h"
 #include "lapilli/lapilli.h"
 
 namespace {
@@ -109,24 +110,6 @@ class HostMemory : public testing::TestWithParam<const char*> {
   }
 
   [[nodiscard]] Model load() const { return Model::load(path_, device_); }
-
-  static std::vector<Tensor> inputs_of(const Model& model) {
-    std::vector<Tensor> inputs;
-    for (const PortDescription& port : model.inputs()) {
-      std::vector<std::int64_t> shape;
-      for (const std::string& size : port.shape) shape.push_back(std::stoll(size));
-      Tensor& tensor = inputs.emplace_back(Tensor::allocate(port.dtype, std::move(shape)));
-      float value = -1;
-      if (tensor.dtype() == DType::float32) {
-        for (float& element : tensor.mutable_elements<float>()) element = value += 0.01F;
-      } else if (tensor.dtype() == DType::int64) {
-        std::ranges::fill(tensor.mutable_elements<std::int64_t>(), 1);
-      } else {
-        std::ranges::fill(tensor.mutable_bytes(), std::byte{1});
-      }
-    }
-    return inputs;
-  }
 
   static std::vector<std::byte> bytes_of(const std::vector<Tensor>& tensors) {
     std::vector<std::byte> bytes;

@@ -323,7 +323,8 @@ TEST_F(ProgramFile, FitsDevicesThatHaveWhatItCountsOn) {
   expect_lack("offset 256 is no multiple of 1024", [](DeviceTraits& traits) { traits.storage_alignment = 1024; });
   expect_lack("workgroups", [](DeviceTraits& traits) { traits.max_groups = {2, 2, 2}; });
   expect_lack("workgroups of 16", [](DeviceTraits& traits) { traits.max_group_invocations = 8; });
-  expect_lack("1024 bytes", [](DeviceTraits& traits) { traits.max_allocation = 1000; });
+  expect_lack("takes 1.0 KiB, but the device allocates 1000 B",
+              [](DeviceTraits& traits) { traits.max_allocation = 1000; });
   expect_lack("buffers", [](DeviceTraits& traits) { traits.max_storage_buffers = 2; });
 }
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from check_operators import Case
 from onnx import helper
-from pointwise_cases import FLOATS, INTEGERS, constants_of, draw, draw_shape
+from pointwise_cases import FLOATS, INTEGERS, constants_of, draw, draw_shape, some_of
 
 f32, i32, i64 = np.float32, np.int32, np.int64
 TYPES = FLOATS + INTEGERS + [np.bool_]
@@ -261,8 +261,4 @@ MAKERS = [cut, cut, cut, turn, join, split, expand, tile, reshape, axes_of_one, 
 
 
 def cases(random, count):
-    for number in range(count):
-        for make in random.sample(MAKERS, 3):
-            case = make(random, number)
-            if case is not None:
-                yield case
+    return some_of(MAKERS, 3, random, count)

@@ -1,7 +1,7 @@
 """Convolutions, pools, products and normalizations, with ONNX Runtime as the judge, or NumPy where it does not run them."""
 import numpy as np
 from check_operators import Case
-from pointwise_cases import TOLERANCE, constants_of, draw, draw_shape, made, partner
+from pointwise_cases import TOLERANCE, constants_of, draw, draw_shape, made, partner, some_of
 
 f16, f32, f64, i32, i64 = np.float16, np.float32, np.float64, np.int32, np.int64
 
@@ -381,8 +381,4 @@ MAKERS = [convolution, convolution, transposed, transposed, pool, pool, whole_po
 
 
 def cases(random, count):
-    for number in range(count):
-        for make in random.sample(MAKERS, 2):
-            case = make(random, number)
-            if case is not None:
-                yield case
+    return some_of(MAKERS, 2, random, count)

@@ -66,6 +66,15 @@ def made(random, name, op_type, opset, inputs, attributes, expected, tolerance=N
                 if dtype in TOLERANCE else 1e-5)
 
 
+def some_of(makers, most, random, count):
+    """Cases by `most` of the makers each time, without those that made none."""
+    for number in range(count):
+        for make in random.sample(makers, most):
+            case = make(random, number)
+            if case is not None:
+                yield case
+
+
 def binary(random, number):
     floats = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide}
     compare = {"Less": np.less, "Greater": np.greater, "LessOrEqual": np.less_equal, "GreaterOrEqual": np.greater_equal,
@@ -334,8 +343,4 @@ MAKERS = [binary, binary, binary, modulo, several, power, unary, unary, unary, w
 
 
 def cases(random, count):
-    for number in range(count):
-        for make in random.sample(MAKERS, 3):
-            case = make(random, number)
-            if case is not None:
-                yield case
+    return some_of(MAKERS, 3, random, count)

@@ -83,14 +83,14 @@ float activated(uint which, float x) {
   const uint numbers = NUMBERS_AT + 6u * direction + 2u * which;
   const float alpha = uintBitsToFloat(parameter(numbers)), beta = uintBitsToFloat(parameter(numbers + 1u));
   switch (code) {
-    case A_relu: return max(x, 0.0);
+    case A_relu: return x < 0.0 ? 0.0 : x;
     case A_tanh: return accurate_hyperbolic_tangent(x);
     case A_sigmoid: return logistic(x);
     case A_affine: return alpha * x + beta;
     case A_leaky_relu: return x < 0.0 ? alpha * x : x;
     case A_thresholded_relu: return x > alpha ? x : 0.0;
     case A_scaled_tanh: return alpha * accurate_hyperbolic_tangent(beta * x);
-    case A_hard_sigmoid: return clamp(alpha * x + beta, 0.0, 1.0);
+    case A_hard_sigmoid: return limited(alpha * x + beta, 0.0, 1.0);
     case A_elu: return x < 0.0 ? alpha * accurate_exponential_minus_one(x) : x;
     case A_softsign: return x / (1.0 + abs(x));
     case A_softplus: return accurate_softplus(x);
@@ -101,7 +101,7 @@ float activated(uint which, float x) {
 float gate(uint which, float x) {
   if (CLIPS != 0u) {
     const float most = uintBitsToFloat(parameter(CLIP_AT));
-    x = clamp(x, -most, most);
+    x = limited(x, -most, most);
   }
   return activated(which, x);
 }

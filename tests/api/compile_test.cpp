@@ -176,7 +176,7 @@ TEST_F(Compile, NamesWhatAnotherDeviceLacks) {
                on_lesser([](DeviceRestrictions& it) { it.no_storage_16bit = true; }));
   expect_error(ErrorCode::unsupported, {"workgroups", "compile the model again"},
                on_lesser([](DeviceRestrictions& it) { it.max_group_invocations = 4; }));
-  expect_error(ErrorCode::unsupported, {"bytes", "compile the model again"},
+  expect_error(ErrorCode::unsupported, {"allocates 4.0 KiB at once", "compile the model again"},
                on_lesser([](DeviceRestrictions& it) { it.max_allocation = 4096; }));
   EXPECT_NO_THROW(on_lesser([](DeviceRestrictions& it) { it.no_float64 = it.no_int64 = true; })());
 }

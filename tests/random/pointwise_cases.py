@@ -190,12 +190,10 @@ def unary(random, number):
     return made(random, f"{op}_{number}", op, 20, [x], {}, [expected], 1e-5 if dtype == f32 else None)
 
 
-def with_numbers(random, number):
-    """Activations with attributes."""
-    x, a, b = draw(random, draw_shape(random), random.choice(FLOATS)), random.uniform(0.1, 2), random.uniform(-1, 1)
-    w, expm1 = x.astype(f64), np.expm1
-    a, b = float(f32(a)), float(f32(b))
-    op, attributes, expected = random.choice([
+def activations(w, a, b):
+    """Operators with attributes: the attributes and what is expected of w."""
+    expm1 = np.expm1
+    return [
         ("LeakyRelu", {"alpha": b}, np.where(w < 0, b * w, w)),
         ("Elu", {"alpha": a}, np.where(w < 0, a * expm1(w), w)),
         ("Celu", {"alpha": a}, np.maximum(w, 0) + np.minimum(0, a * expm1(w / a))),
@@ -204,7 +202,13 @@ def with_numbers(random, number):
         ("ThresholdedRelu", {"alpha": a}, np.where(w > a, w, 0)),
         ("Shrink", {"lambd": a, "bias": b}, np.where(w < -a, w + b, np.where(w > a, w - b, 0))),
         ("Gelu", {"approximate": "tanh"}, 0.5 * w * (1 + np.tanh(math.sqrt(2 / math.pi) * (w + 0.044715 * w**3)))),
-    ])
+    ]
+
+
+def with_numbers(random, number):
+    x, a, b = draw(random, draw_shape(random), random.choice(FLOATS)), random.uniform(0.1, 2), random.uniform(-1, 1)
+    w, a, b = x.astype(f64), float(f32(a)), float(f32(b))
+    op, attributes, expected = random.choice(activations(w, a, b))
     if op == "Celu" and x.dtype != f32:  # defined for float32 alone
         return None
     if op == "Shrink" or op == "ThresholdedRelu":  # away from the threshold, which the type may round
@@ -213,6 +217,21 @@ def with_numbers(random, number):
         expected = np.where(w > a, w, 0) if op == "ThresholdedRelu" else \
             np.where(w < -a, w + b, np.where(w > a, w - b, 0))
     return made(random, f"{op}_{number}", op, 20, [np.asarray(x)], attributes, [np.asarray(expected).astype(x.dtype)])
+
+
+def at_edges():
+    """Every function of one operand where the number line ends, and at what is no number."""
+    for dtype in (f32, f16, f64):
+        x = np.asarray([*SPECIAL, 1, -1, 0.5, -0.5, 1e-3, -1e-3, 3, -3, 20, -20, 6e4, -6e4], dtype)
+        w, name = x.astype(f64), dtype.__name__
+        with np.errstate(all="ignore"):
+            results = [(op, {}, function(w)) for op, (function, *_) in UNARY.items()] + activations(w, 0.75, 0.25)
+            results = [(op, attributes, np.asarray(y).astype(bool if op == "IsNaN" else dtype))
+                       for op, attributes, y in results]
+        for number, (op, attributes, expected) in enumerate(results):
+            if dtype == f32 or op not in ("Celu", *(["IsNaN"] if dtype == f64 else [])):
+                yield Case(f"{op}_{name}_at_edges_{number}", op, 20, [x], attributes, (), [expected],
+                           TOLERANCE[dtype])
 
 
 def clip(random, number):
@@ -343,4 +362,5 @@ MAKERS = [binary, binary, binary, modulo, several, power, unary, unary, unary, w
 
 
 def cases(random, count):
-    return some_of(MAKERS, 3, random, count)
+    yield from at_edges()
+    yield from some_of(MAKERS, 3, random, count)

@@ -63,7 +63,7 @@ float real_unary(uint function, float x) {
     case F_inverse_hyperbolic_tangent: return accurate_inverse_hyperbolic_tangent(x);
     case F_error_function: return accurate_error_function(x);
     case F_sigmoid: return logistic(x);
-    case F_hard_swish: return x * clamp(x / 6.0 + 0.5, 0.0, 1.0);
+    case F_hard_swish: return x * limited(x / 6.0 + 0.5, 0.0, 1.0);
     case F_softplus: return accurate_softplus(x);
     case F_softsign: return x / (1.0 + abs(x));
     case F_mish: return x * accurate_hyperbolic_tangent(accurate_softplus(x));
@@ -91,12 +91,12 @@ float real_step(uint function, float x, float y, float z) {
     case F_remainder: return exact_remainder(x, y);
     case F_modulo: return exact_modulo(x, y);
 #endif
-    case F_hard_sigmoid: return clamp(x * y + z, 0.0, 1.0);
+    case F_hard_sigmoid: return limited(x * y + z, 0.0, 1.0);
     case F_leaky_relu: return x < 0.0 ? x * y : x;
     case F_elu: return x < 0.0 ? y * accurate_exponential_minus_one(x) : x;
     case F_celu: return max(0.0, x) + min(0.0, y * accurate_exponential_minus_one(x / y));
     case F_threshold: return x > y ? x : 0.0;
-    case F_clamp: return is_not_a_number(x) ? x : min(max(x, y), z);
+    case F_clamp: return limited(x, y, z);
     case F_shrink: return x < -y ? x + z : x > y ? x - z : 0.0;
   }
   return real_unary(function, x);
@@ -234,13 +234,13 @@ double double_step(uint function, double x, double y, double z) {
     case F_ceiling: return ceil(x);
     case F_round: return roundEven(x);
     case F_relu: return x < 0.0LF ? 0.0LF : x;
-    case F_clamp: return is_not_a_number(x) ? x : min(max(x, y), z);
+    case F_clamp: return limited(x, y, z);
     case F_leaky_relu: return x < 0.0LF ? x * y : x;
     case F_threshold: return x > y ? x : 0.0LF;
-    case F_hard_sigmoid: return clamp(x * y + z, 0.0LF, 1.0LF);
+    case F_hard_sigmoid: return limited(x * y + z, 0.0LF, 1.0LF);
     case F_softsign: return x / (1.0LF + abs(x));
     case F_shrink: return x < -y ? x + z : x > y ? x - z : 0.0LF;
-    case F_hard_swish: return x * clamp(x / 6.0LF + 0.5LF, 0.0LF, 1.0LF);
+    case F_hard_swish: return x * limited(x / 6.0LF + 0.5LF, 0.0LF, 1.0LF);
   }
 #ifndef INLINED
   return double_elementary(function, x, y);

@@ -12,6 +12,9 @@ const float PI = 3.14159265358979;
 bool is_not_a_number(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bool is_infinity(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800000u; }
 
+// clamp() may turn what is no number into a bound.
+float limited(float x, float low, float high) { return is_not_a_number(x) ? x : min(max(x, low), high); }
+
 float with_sign_of(float magnitude, float x) {
   return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(x) & 0x80000000u));
 }
@@ -119,7 +122,7 @@ float accurate_inverse_hyperbolic_tangent(float x) {
 }
 
 float accurate_error_function(float x) {
-  const float t = clamp(x, -4.0, 4.0), z = t * t;
+  const float t = limited(x, -4.0, 4.0), z = t * t;
   float p = -2.72614225801306e-10;
   p = p * z + 2.77068142495902e-8;
   p = p * z - 2.10102402082508e-6;

@@ -12,6 +12,8 @@ bool is_not_a_number(double x) {
   return high > 0x7FF00000u || (high == 0x7FF00000u && bits.x != 0u);
 }
 
+double limited(double x, double low, double high) { return is_not_a_number(x) ? x : min(max(x, low), high); }
+
 // exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
 // the series of artanh((m-1)/(m+1)).
 double double_exponential(double x) {

@@ -39,7 +39,7 @@ const uint IMMEDIATES_AT = INNER_DIVISORS_AT + DIVISOR_WORDS * (INNER_LOOPS - 1u
 const bool SOFTENS = KIND_CODE == N_softmax || KIND_CODE == N_log_softmax;
 
 struct State {
-  float value, second;  // the largest element and the sum of exponentials, or a sum and its rest
+  REAL value, second;  // the largest element and the sum of exponentials, or a sum and its rest
 };
 
 #include "rows.glsl"
@@ -86,18 +86,17 @@ uint element_address(uint operand) {
 
 uint epilogue_address(uint i) { return element_address(2u + i); }
 
-float load_element(uint position) {
+REAL load_element(uint position) {
   find_inner_coordinates(position);
   load_source(SOURCE_DTYPE, element_address(1u), 0u);
-  if (SOURCE_DTYPE == FLOAT64) convert(0u, FLOAT64, 0u, FLOAT32);
-  return reals[0];
+  return real_register(SOURCE_DTYPE, 0u);
 }
 
 // The sum over the row of elements, or of squared distances from `center`.
-float row_sum(uint length, bool squares, float center) {
-  State state = State(0.0, 0.0);
+REAL row_sum(uint length, bool squares, REAL center) {
+  State state = State(REAL(0.0), REAL(0.0));
   for (uint position = own_lane(); position < length; position += LANES) {
-    const float x = load_element(position) - center;
+    const REAL x = load_element(position) - center;
     add_exactly(state.value, state.second, squares ? x * x : x);
   }
   state = combine_lanes(state);
@@ -105,33 +104,32 @@ float row_sum(uint length, bool squares, float center) {
 }
 
 State exponential_sum(uint length) {
-  State state = State(-INFINITY, 0.0);
+  State state = State(REAL(-INFINITY), REAL(0.0));
   for (uint position = own_lane(); position < length; position += LANES) {
     add_exponential(state.value, state.second, load_element(position));
   }
   return combine_lanes(state);
 }
 
-float normalized(float x, float center, float scale) {
+REAL normalized(REAL x, REAL center, REAL scale) {
   switch (KIND_CODE) {
-    case N_softmax: return exp(x - center) / scale;
+    case N_softmax: return exponential(x - center) / scale;
     case N_log_softmax: return (x - center) - scale;
   }
   return (x - center) * scale;
 }
 
-void write_row(uint length, float center, float scale) {
+void write_row(uint length, REAL center, REAL scale) {
   for (uint position = own_lane(); position < length; position += LANES) {
-    reals[0] = normalized(load_element(position), center, scale);
-    if (SOURCE_DTYPE == FLOAT64) convert(0u, FLOAT32, 0u, FLOAT64);
+    set_real_register(SOURCE_DTYPE, 0u, normalized(load_element(position), center, scale));
     store_result(element_address(0u));
   }
 }
 
-void write_statistics(float mean, float inverse_deviation) {
-  reals[0] = mean;
+void write_statistics(REAL mean, REAL inverse_deviation) {
+  set_real_register(STATISTICS_DTYPE, 0u, mean);
   store_mean(STATISTICS_DTYPE, outer_address(OPERANDS), 0u);
-  reals[0] = inverse_deviation;
+  set_real_register(STATISTICS_DTYPE, 0u, inverse_deviation);
   store_deviation(STATISTICS_DTYPE, outer_address(OPERANDS + 1u), 0u);
 }
 
@@ -142,13 +140,13 @@ void main() {
   const uint length = exists ? parameter(LENGTH_AT) : 0u;
   find_row(exists ? row : 0u);
   load_immediates(IMMEDIATES_AT);
-  float center = 0.0, scale = 1.0;
+  REAL center = 0.0, scale = 1.0;
   if (SOFTENS) {
     const State state = exponential_sum(length);
     center = state.value;
-    scale = KIND_CODE == N_log_softmax ? log(state.second) : state.second;
+    scale = KIND_CODE == N_log_softmax ? logarithm(state.second) : state.second;
   } else {
-    const float count = float(length);
+    const REAL count = REAL(length);
     if (KIND_CODE == N_standard_score) center = row_sum(length, false, 0.0) / count;
     scale = 1.0 / sqrt(row_sum(length, true, center) / count + uintBitsToFloat(parameter(EPSILON_AT)));
   }

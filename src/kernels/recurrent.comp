@@ -5,7 +5,7 @@
 
 layout(local_size_x_id = 1) in;
 layout(constant_id = 2) const uint KIND_CODE = 0;
-layout(constant_id = 3) const uint SHARED_WORDS = 1;  // 1: the state lies in a buffer
+layout(constant_id = 3) const uint SHARED_ELEMENTS = 1;  // 1: the state lies in a buffer
 layout(constant_id = 4) const uint DTYPES_LOW = 0;    // one byte each: Y, last hidden, last cell, products
 layout(constant_id = 5) const uint DTYPES_HIGH = 0;   // weights, bias, initial hidden, initial cell
 layout(constant_id = 6) const uint PEEPHOLE_DTYPE = 1;
@@ -16,8 +16,8 @@ layout(constant_id = 10) const uint INPUT_FORGET = 0;
 layout(constant_id = 11) const uint ACTIVATIONS = 0;         // of direction 0, one byte each
 layout(constant_id = 12) const uint SECOND_ACTIVATIONS = 0;  // of direction 1
 
-#include "elementary.glsl"
 #include "parameters.glsl"
+#include "real.glsl"
 #include "real_operands.glsl"
 
 REAL_OUTPUT(result, 1)
@@ -30,7 +30,7 @@ layout(binding = 7) readonly buffer Lengths { int lengths[]; };
 REAL_INPUT(initial_hidden, 8)
 REAL_INPUT(initial_cell, 9)
 REAL_INPUT(peephole, 10)
-layout(binding = 11) buffer Scratch { float scratch[]; };
+layout(binding = 11) buffer Scratch { REAL scratch[]; };
 
 #define KIND(name, code) const uint K_##name = code;
 #include "recurrent_kinds.def"
@@ -57,13 +57,13 @@ uint dtype_of(uint word, uint i) { return (word >> (8u * i)) & 0xFFu; }
 bool present(uint i) { return (PRESENT & (1u << i)) != 0u; }
 
 // The state of the workgroup: hidden units, cell, recurrent sums of up to four gates.
-const bool SHARES = SHARED_WORDS > 1u;
-shared float shared_state[SHARED_WORDS];
+const bool SHARES = SHARED_ELEMENTS > 1u;
+shared REAL shared_state[SHARED_ELEMENTS];
 uint scratch_start;
 
-float state(uint i) { return SHARES ? shared_state[i] : scratch[scratch_start + i]; }
+REAL state(uint i) { return SHARES ? shared_state[i] : scratch[scratch_start + i]; }
 
-void set_state(uint i, float x) {
+void set_state(uint i, REAL x) {
   if (SHARES) {
     shared_state[i] = x;
   } else {
@@ -78,29 +78,29 @@ void synchronize() {
 
 uint direction, entry, hidden;
 
-float activated(uint which, float x) {
+REAL activated(uint which, REAL x) {
   const uint code = dtype_of(direction == 0u ? ACTIVATIONS : SECOND_ACTIVATIONS, which);
   const uint numbers = NUMBERS_AT + 6u * direction + 2u * which;
-  const float alpha = uintBitsToFloat(parameter(numbers)), beta = uintBitsToFloat(parameter(numbers + 1u));
+  const REAL alpha = uintBitsToFloat(parameter(numbers)), beta = uintBitsToFloat(parameter(numbers + 1u));
   switch (code) {
     case A_relu: return x < 0.0 ? 0.0 : x;
-    case A_tanh: return accurate_hyperbolic_tangent(x);
-    case A_sigmoid: return logistic(x);
+    case A_tanh: return hyperbolic_tangent(x);
+    case A_sigmoid: return sigmoid(x);
     case A_affine: return alpha * x + beta;
     case A_leaky_relu: return x < 0.0 ? alpha * x : x;
     case A_thresholded_relu: return x > alpha ? x : 0.0;
-    case A_scaled_tanh: return alpha * accurate_hyperbolic_tangent(beta * x);
+    case A_scaled_tanh: return alpha * hyperbolic_tangent(beta * x);
     case A_hard_sigmoid: return limited(alpha * x + beta, 0.0, 1.0);
-    case A_elu: return x < 0.0 ? alpha * accurate_exponential_minus_one(x) : x;
+    case A_elu: return x < 0.0 ? alpha * exponential_minus_one(x) : x;
     case A_softsign: return x / (1.0 + abs(x));
-    case A_softplus: return accurate_softplus(x);
+    case A_softplus: return softplus(x);
   }
   return x;
 }
 
-float gate(uint which, float x) {
+REAL gate(uint which, REAL x) {
   if (CLIPS != 0u) {
-    const float most = uintBitsToFloat(parameter(CLIP_AT));
+    const REAL most = uintBitsToFloat(parameter(CLIP_AT));
     x = limited(x, -most, most);
   }
   return activated(which, x);
@@ -111,7 +111,7 @@ void multiply_rows(uint first, uint end, uint vector) {
   const uint sums = 2u * hidden, stride = parameter(WEIGHT_AT + 3u);
   for (uint row = first + gl_LocalInvocationIndex; row < end; row += gl_WorkGroupSize.x) {
     uint at = parameter(WEIGHT_AT) + direction * parameter(WEIGHT_AT + 1u) + row * parameter(WEIGHT_AT + 2u);
-    float sum = 0.0;
+    REAL sum = 0.0;
     for (uint unit = 0u; unit < hidden; ++unit, at += stride)
       sum += state(vector + unit) * real_weight(dtype_of(DTYPES_HIGH, 0u), at);
     if (present(0u)) {
@@ -124,41 +124,41 @@ void multiply_rows(uint first, uint end, uint vector) {
 
 uint products_at;
 
-float projected(uint row) {
+REAL projected(uint row) {
   return real_product(dtype_of(DTYPES_LOW, 3u), products_at + row * parameter(PRODUCT_AT + 3u));
 }
 
-float recurrent(uint row) { return state(2u * hidden + row); }
+REAL recurrent(uint row) { return state(2u * hidden + row); }
 
-float peephole(uint which, uint unit, float cell) {
+REAL peephole(uint which, uint unit, REAL cell) {
   if (!present(4u)) return 0.0;
   const uint at = parameter(PEEPHOLE_AT) + direction * parameter(PEEPHOLE_AT + 1u) +
                   (which * hidden + unit) * parameter(PEEPHOLE_AT + 2u);
   return real_peephole(PEEPHOLE_DTYPE, at) * cell;
 }
 
-float gated_unit(uint unit) {
+REAL gated_unit(uint unit) {
   const uint reset_row = hidden + unit, last_row = 2u * hidden + unit;
-  const float update = gate(0u, projected(unit) + recurrent(unit));
-  float own = recurrent(last_row);
+  const REAL update = gate(0u, projected(unit) + recurrent(unit));
+  REAL own = recurrent(last_row);
   if (KIND_CODE == K_gated_reset_after) own *= gate(0u, projected(reset_row) + recurrent(reset_row));
   return (1.0 - update) * gate(1u, projected(last_row) + own) + update * state(unit);
 }
 
-float long_short_term_unit(uint unit) {
+REAL long_short_term_unit(uint unit) {
   const uint out_row = hidden + unit, forget_row = 2u * hidden + unit, cell_row = 3u * hidden + unit;
-  const float cell = state(hidden + unit);
-  const float entering = gate(0u, projected(unit) + recurrent(unit) + peephole(0u, unit, cell));
-  const float forget =
+  const REAL cell = state(hidden + unit);
+  const REAL entering = gate(0u, projected(unit) + recurrent(unit) + peephole(0u, unit, cell));
+  const REAL forget =
       INPUT_FORGET != 0u ? 1.0 - entering
                          : gate(0u, projected(forget_row) + recurrent(forget_row) + peephole(2u, unit, cell));
-  const float changed = forget * cell + entering * gate(1u, projected(cell_row) + recurrent(cell_row));
-  const float leaving = gate(0u, projected(out_row) + recurrent(out_row) + peephole(1u, unit, changed));
+  const REAL changed = forget * cell + entering * gate(1u, projected(cell_row) + recurrent(cell_row));
+  const REAL leaving = gate(0u, projected(out_row) + recurrent(out_row) + peephole(1u, unit, changed));
   set_state(hidden + unit, changed);
   return leaving * activated(2u, changed);
 }
 
-float next_unit(uint unit) {
+REAL next_unit(uint unit) {
   if (KIND_CODE == K_simple) return gate(0u, projected(unit) + recurrent(unit));
   return KIND_CODE == K_long_short_term ? long_short_term_unit(unit) : gated_unit(unit);
 }
@@ -182,14 +182,14 @@ void advance() {
   synchronize();
 }
 
-float initial_hidden(uint unit) {
+REAL initial_hidden(uint unit) {
   if (!present(2u)) return 0.0;
   return real_initial_hidden(dtype_of(DTYPES_HIGH, 2u),
                              parameter(FIRST_HIDDEN_AT) + direction * parameter(FIRST_HIDDEN_AT + 1u) +
                                  entry * parameter(FIRST_HIDDEN_AT + 2u) + unit * parameter(FIRST_HIDDEN_AT + 3u));
 }
 
-float initial_cell(uint unit) {
+REAL initial_cell(uint unit) {
   if (!present(3u)) return 0.0;
   return real_initial_cell(dtype_of(DTYPES_HIGH, 3u),
                            parameter(FIRST_CELL_AT) + direction * parameter(FIRST_CELL_AT + 1u) +

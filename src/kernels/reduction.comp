@@ -40,11 +40,8 @@ const bool SUMS = FUNCTION_CODE == R_sum || FUNCTION_CODE == R_mean;
 const uint NOWHERE = 0xFFFFFFFFu;
 
 struct State {
-  float value, second;  // a sum and its rest, or the largest element and the sum of exponentials
+  REAL value, second;  // a sum and its rest, or the largest element and the sum of exponentials
   INTEGER integer;
-#if LEVEL >= 3
-  double wide;
-#endif
   uint position;
 };
 
@@ -58,25 +55,16 @@ State initial_state() {
   state.integer = FUNCTION_CODE == R_product ? INTEGER(1)
                   : SUMS                     ? INTEGER(0)
                   : FUNCTION_CODE == R_minimum ? highest_integer(SOURCE_DTYPE) : lowest_integer(SOURCE_DTYPE);
-#if LEVEL >= 3
-  state.wide = FUNCTION_CODE == R_product ? 1.0LF : SUMS ? 0.0LF : double(state.value);
-#endif
   return state;
 }
 
 // -1: the other wins, 0: equals, 1: the own one. Not-a-number wins.
 int compare(State own, State other) {
   int order;
-  if (is_real(SOURCE_DTYPE)) {
+  if (is_floating(SOURCE_DTYPE)) {
     const bool own_nan = is_not_a_number(own.value), other_nan = is_not_a_number(other.value);
     if (own_nan || other_nan) return own_nan && other_nan ? 0 : own_nan ? 1 : -1;
     order = own.value == other.value ? 0 : own.value > other.value ? 1 : -1;
-#if LEVEL >= 3
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    const bool own_nan = isnan(own.wide), other_nan = isnan(other.wide);
-    if (own_nan || other_nan) return own_nan && other_nan ? 0 : own_nan ? 1 : -1;
-    order = own.wide == other.wide ? 0 : own.wide > other.wide ? 1 : -1;
-#endif
   } else {
     order = own.integer == other.integer ? 0 : integer_less(is_unsigned(SOURCE_DTYPE), own.integer, other.integer) ? -1 : 1;
   }
@@ -100,16 +88,10 @@ State combine(State own, State other) {
   } else if (FUNCTION_CODE == R_product) {
     own.value *= other.value;
     own.integer *= other.integer;
-#if LEVEL >= 3
-    own.wide *= other.wide;
-#endif
   } else {
     add_exactly(own.value, own.second, other.value);
     own.second += other.second;
     own.integer += other.integer;
-#if LEVEL >= 3
-    own.wide += other.wide;
-#endif
   }
   return own;
 }
@@ -118,14 +100,8 @@ State combine(State own, State other) {
 State state_of_element(uint position) {
   State state = initial_state();
   state.position = position;
-  if (is_real(SOURCE_DTYPE)) {
-    state.value = prepared(PREPARATION_CODE, 1.0, reals[0]);
-#if LEVEL >= 3
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    const double x = doubles[0];
-    state.wide = PREPARATION_CODE == P_absolute ? abs(x) : PREPARATION_CODE == P_square ? x * x : x;
-    state.value = float(state.wide);
-#endif
+  if (is_floating(SOURCE_DTYPE)) {
+    state.value = prepared(PREPARATION_CODE, REAL(1.0), real_register(SOURCE_DTYPE, 0u));
   } else {
     state.integer = prepared(PREPARATION_CODE, integers[0]);
   }
@@ -158,16 +134,11 @@ void finish(State state) {
   const uint count = parameter(COUNT_AT);
   if (FINDS_INDEX) {
     integers[0] = state.position == NOWHERE ? INTEGER(0) : INTEGER(state.position);
-  } else if (is_real(SOURCE_DTYPE) || (FUNCTION_CODE == R_log_sum_exp)) {
-    float result = SUMS ? rounded_sum(state.value, state.second) : state.value;
-    if (FUNCTION_CODE == R_mean) result = count == 0u ? NOT_A_NUMBER : result / float(count);
-    if (FUNCTION_CODE == R_log_sum_exp && !is_infinity(state.value)) result = state.value + log(state.second);
-    reals[0] = result;
-#if LEVEL >= 3
-    if (SOURCE_DTYPE == FLOAT64) doubles[0] = double(result);
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    doubles[0] = FUNCTION_CODE == R_mean ? state.wide / double(count) : state.wide;
-#endif
+  } else if (is_floating(SOURCE_DTYPE)) {
+    REAL result = SUMS ? rounded_sum(state.value, state.second) : state.value;
+    if (FUNCTION_CODE == R_mean) result = count == 0u ? NOT_A_NUMBER : result / REAL(count);
+    if (FUNCTION_CODE == R_log_sum_exp && !is_infinity(state.value)) result = state.value + logarithm(state.second);
+    set_real_register(SOURCE_DTYPE, 0u, result);
   } else {
     integers[0] = FUNCTION_CODE == R_mean
                       ? quotient(is_unsigned(SOURCE_DTYPE), narrow(SOURCE_DTYPE, state.integer), INTEGER(count))

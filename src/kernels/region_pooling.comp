@@ -35,12 +35,9 @@ uint operand_address(uint operand) { return address(OPERANDS_AT + OPERAND_WORDS 
 
 uint epilogue_address(uint i) { return operand_address(2u + i); }
 
-float corner(uint i) {
+REAL corner(uint i) {
   load_region(REGION_DTYPE, operand_address(REGION) + i * parameter(REST_AT + 10u), OTHER_REGISTER);
-#if LEVEL >= 3
-  if (REGION_DTYPE == FLOAT64) return float(doubles[OTHER_REGISTER]);
-#endif
-  return reals[OTHER_REGISTER];
+  return real_register(REGION_DTYPE, OTHER_REGISTER);
 }
 
 // The first element of the image that the region lies in.
@@ -50,62 +47,59 @@ uint plane() {
   return operand_address(1u) + uint(clamp(integers[OTHER_REGISTER], INTEGER(0), last)) * parameter(REST_AT + 5u);
 }
 
-float element(uint index) {
+REAL element(uint index) {
   load_source(SOURCE_DTYPE, index, 0u);
-#if LEVEL >= 3
-  if (SOURCE_DTYPE == FLOAT64) return float(doubles[0]);
-#endif
-  return reals[0];
+  return real_register(SOURCE_DTYPE, 0u);
 }
 
 // A bin along one axis: where it begins and how long it is.
 struct Span {
-  float begin, size;
+  REAL begin, size;
 };
 
-Span aligned_span(float low, float high, uint bins, uint bin) {
-  const float scale = uintBitsToFloat(parameter(REST_AT + 3u)), shift = HALF_PIXEL != 0u ? 0.5 : 0.0;
-  const float begin = low * scale - shift;
-  float length = high * scale - shift - begin;
+Span aligned_span(REAL low, REAL high, uint bins, uint bin) {
+  const REAL scale = uintBitsToFloat(parameter(REST_AT + 3u)), shift = HALF_PIXEL != 0u ? 0.5 : 0.0;
+  const REAL begin = low * scale - shift;
+  REAL length = high * scale - shift - begin;
   if (HALF_PIXEL == 0u) length = max(length, 1.0);
-  const float size = length / float(bins);
-  return Span(begin + float(bin) * size, size);
+  const REAL size = length / REAL(bins);
+  return Span(begin + REAL(bin) * size, size);
 }
 
 // The two neighbours of a sample and the weight of the second.
 struct Sample {
   bool inside;
   uint first, second;
-  float fraction;
+  REAL fraction;
 };
 
-Sample sample_at(float place, uint extent) {
-  const float last = float(extent) - 1.0;
-  if (!(place >= -1.0 && place <= float(extent))) return Sample(false, 0u, 0u, 0.0);
-  const float inside = clamp(place, 0.0, last), whole = floor(inside);
+Sample sample_at(REAL place, uint extent) {
+  const REAL last = REAL(extent) - 1.0;
+  if (!(place >= -1.0 && place <= REAL(extent))) return Sample(false, 0u, 0u, 0.0);
+  const REAL inside = clamp(place, 0.0, last), whole = floor(inside);
   const uint first = uint(whole);
   return Sample(true, first, min(first + 1u, extent - 1u), inside - whole);
 }
 
-uint sample_count(float size) {
+uint sample_count(REAL size) {
   const uint fixed_count = parameter(REST_AT + 2u);
   return fixed_count != 0u ? fixed_count : uint(clamp(ceil(size), 0.0, 16777216.0));
 }
 
-float pool_samples(uint row, uint column) {
+REAL pool_samples(uint row, uint column) {
   const uint source = plane(), height = parameter(REST_AT + 6u), width = parameter(REST_AT + 8u);
   const uint down = parameter(REST_AT + 7u), across = parameter(REST_AT + 9u);
   const Span y = aligned_span(corner(1u), corner(3u), parameter(REST_AT), row);
   const Span x = aligned_span(corner(0u), corner(2u), parameter(REST_AT + 1u), column);
   const uint rows = sample_count(y.size), columns = sample_count(x.size);
-  float sum = 0.0, largest = -INFINITY;
+  REAL sum = 0.0, largest = -INFINITY;
   for (uint i = 0u; i < rows; ++i) {
-    const Sample v = sample_at(y.begin + (float(i) + 0.5) * y.size / float(rows), height);
+    const Sample v = sample_at(y.begin + (REAL(i) + 0.5) * y.size / REAL(rows), height);
     for (uint j = 0u; j < columns; ++j) {
-      const Sample h = sample_at(x.begin + (float(j) + 0.5) * x.size / float(columns), width);
-      float values[4] = float[](0.0, 0.0, 0.0, 0.0);
+      const Sample h = sample_at(x.begin + (REAL(j) + 0.5) * x.size / REAL(columns), width);
+      REAL values[4] = REAL[](0.0, 0.0, 0.0, 0.0);
       if (v.inside && h.inside) {
-        const float low_v = 1.0 - v.fraction, low_h = 1.0 - h.fraction;
+        const REAL low_v = 1.0 - v.fraction, low_h = 1.0 - h.fraction;
         values[0] = low_v * low_h * element(source + v.first * down + h.first * across);
         values[1] = low_v * h.fraction * element(source + v.first * down + h.second * across);
         values[2] = v.fraction * low_h * element(source + v.second * down + h.first * across);
@@ -115,24 +109,24 @@ float pool_samples(uint row, uint column) {
       largest = max(largest, max(max(values[0], values[1]), max(values[2], values[3])));
     }
   }
-  const float count = float(max(rows * columns, 1u));
+  const REAL count = REAL(max(rows * columns, 1u));
   if (KIND == ALIGNED_MEAN) return sum / count;
   return rows * columns == 0u ? 0.0 : largest;
 }
 
 // The elements of a bin of whole elements, which may share a row or a column with its neighbours.
-uvec2 whole_span(float low, float high, uint bins, uint bin, uint extent) {
-  const float scale = uintBitsToFloat(parameter(REST_AT + 3u));
-  const float begin = floor(low * scale + 0.5), length = max(floor(high * scale + 0.5) - begin + 1.0, 1.0);
-  const float size = length / float(bins), limit = float(extent);
-  return uvec2(clamp(vec2(floor(float(bin) * size), ceil(float(bin + 1u) * size)) + begin, 0.0, limit));
+uvec2 whole_span(REAL low, REAL high, uint bins, uint bin, uint extent) {
+  const REAL scale = uintBitsToFloat(parameter(REST_AT + 3u));
+  const REAL begin = floor(low * scale + 0.5), length = max(floor(high * scale + 0.5) - begin + 1.0, 1.0);
+  const REAL size = length / REAL(bins), limit = REAL(extent);
+  return uvec2(clamp(vec2(floor(REAL(bin) * size), ceil(REAL(bin + 1u) * size)) + begin, 0.0, limit));
 }
 
-float pool_elements(uint row, uint column) {
+REAL pool_elements(uint row, uint column) {
   const uint source = plane();
   const uvec2 y = whole_span(corner(1u), corner(3u), parameter(REST_AT), row, parameter(REST_AT + 6u));
   const uvec2 x = whole_span(corner(0u), corner(2u), parameter(REST_AT + 1u), column, parameter(REST_AT + 8u));
-  float largest = y.x < y.y && x.x < x.y ? -INFINITY : 0.0;
+  REAL largest = y.x < y.y && x.x < x.y ? -INFINITY : 0.0;
   for (uint i = y.x; i < y.y; ++i) {
     for (uint j = x.x; j < x.y; ++j) {
       largest = max(largest, element(source + i * parameter(REST_AT + 7u) + j * parameter(REST_AT + 9u)));
@@ -147,10 +141,7 @@ void main() {
   find_coordinates(result, LOOPS, DIVISORS_AT);
   load_immediates(IMMEDIATES_AT);
   const uint row = operand_address(BIN_ROW), column = operand_address(BIN_COLUMN);
-  const float value = KIND == MAXIMUM ? pool_elements(row, column) : pool_samples(row, column);
-  reals[0] = value;
-#if LEVEL >= 3
-  doubles[0] = double(value);
-#endif
+  const REAL value = KIND == MAXIMUM ? pool_elements(row, column) : pool_samples(row, column);
+  set_real_register(SOURCE_DTYPE, 0u, value);
   store_result(operand_address(0u));
 }

@@ -36,11 +36,8 @@ const uint OPERANDS_AT = 8u, OPERAND_WORDS = 1u + OUTER_LOOPS;
 const uint DIVISORS_AT = OPERANDS_AT + 2u * OPERAND_WORDS;
 
 struct State {
-  float value, rest;  // a sum and its rounding error
+  REAL value, rest;  // a sum and its rounding error
   INTEGER integer;
-#if LEVEL >= 3
-  double wide;
-#endif
 };
 
 #include "rows.glsl"
@@ -51,9 +48,6 @@ State identity() {
   state.value = product ? 1.0 : 0.0;
   state.rest = 0.0;
   state.integer = INTEGER(product ? 1 : 0);
-#if LEVEL >= 3
-  state.wide = product ? 1.0LF : 0.0LF;
-#endif
   return state;
 }
 
@@ -61,16 +55,10 @@ State combine(State own, State other) {
   if (FUNCTION_CODE == R_product) {
     own.value *= other.value;
     own.integer *= other.integer;
-#if LEVEL >= 3
-    own.wide *= other.wide;
-#endif
   } else {
     add_exactly(own.value, own.rest, other.value);
     own.rest += other.rest;
     own.integer += other.integer;
-#if LEVEL >= 3
-    own.wide += other.wide;
-#endif
   }
   return own;
 }
@@ -78,12 +66,8 @@ State combine(State own, State other) {
 // What a type keeps in register 0 as a state.
 State loaded(uint dtype) {
   State state = identity();
-  if (is_real(dtype)) {
-    state.value = reals[0];
-#if LEVEL >= 3
-  } else if (dtype == FLOAT64) {
-    state.wide = doubles[0];
-#endif
+  if (is_floating(dtype)) {
+    state.value = real_register(dtype, 0u);
   } else {
     state.integer = integers[0];
   }
@@ -91,12 +75,9 @@ State loaded(uint dtype) {
 }
 
 void store(State state, uint place) {
-  if (is_real(OUTPUT_DTYPE)) {
-    reals[0] = FUNCTION_CODE == R_product ? state.value : rounded_sum(state.value, state.rest);
-#if LEVEL >= 3
-  } else if (OUTPUT_DTYPE == FLOAT64) {
-    doubles[0] = state.wide;
-#endif
+  if (is_floating(OUTPUT_DTYPE)) {
+    const REAL result = FUNCTION_CODE == R_product ? state.value : rounded_sum(state.value, state.rest);
+    set_real_register(OUTPUT_DTYPE, 0u, result);
   } else {
     integers[0] = state.integer;
   }

@@ -29,32 +29,16 @@ struct State {
 
 #include "rows.glsl"
 
-void add_sum(inout State state, REAL summand) {
-#if LEVEL >= 3
-  state.value += summand;
-#else
-  add_exactly(state.value, state.rest, summand);
-#endif
-}
-
 State combine(State own, State other) {
   if (!other.found) return own;
   if (!own.found) return other;
   if (FUNCTION_CODE == R_sum) {
-    add_sum(own, other.value);
+    add_exactly(own.value, own.rest, other.value);
     own.rest += other.rest;
   } else {
     own.value = FUNCTION_CODE == R_minimum ? min(own.value, other.value) : max(own.value, other.value);
   }
   return own;
-}
-
-REAL total_of(State state) {
-#if LEVEL >= 3
-  return state.value;
-#else
-  return rounded_sum(state.value, state.rest);
-#endif
 }
 
 // The share of a leaf on a target; those of a leaf are in the order of their targets.
@@ -83,5 +67,5 @@ void main() {
     if (share < starts[leaf + 1u]) state = combine(state, State(weights[share], REAL(0.0), true));
   }
   state = combine_lanes(state);
-  if (valid && own_lane() == 0u) totals[parameter(TOTALS_AT) + result] = total_of(state);
+  if (valid && own_lane() == 0u) totals[parameter(TOTALS_AT) + result] = rounded_sum(state.value, state.rest);
 }

@@ -20,7 +20,7 @@ const int LESS_OR_EQUAL = 0, LESS = 1, GREATER_OR_EQUAL = 2, GREATER = 3, EQUAL 
 const int MISSING_IS_TRUE = 8;
 
 bool holds(int mode, REAL value, REAL split) {
-  if (is_missing(value)) return mode >= MISSING_IS_TRUE;
+  if (is_not_a_number(value)) return mode >= MISSING_IS_TRUE;
   switch (mode & (MISSING_IS_TRUE - 1)) {
     case LESS_OR_EQUAL: return value <= split;
     case LESS: return value < split;

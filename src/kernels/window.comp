@@ -65,22 +65,15 @@ void load_axes() {
 }
 
 // What the window has found so far.
-float real_result, real_rest;
+REAL real_result;
 INTEGER integer_result;
-#if LEVEL >= 3
-double wide_result;
-#endif
 uint found, counted;  // the element number of the maximum; how many elements the mean counts
 bool found_any;
 
 void start() {
   const bool maximum = FUNCTION_CODE == R_maximum;
   real_result = maximum ? -INFINITY : 0.0;
-  real_rest = 0.0;
   integer_result = maximum ? lowest_integer(SOURCE_DTYPE) : INTEGER(0);
-#if LEVEL >= 3
-  wide_result = maximum ? double(-INFINITY) : 0.0LF;
-#endif
   counted = 0u;
   found_any = false;
   found = 0u;
@@ -88,28 +81,17 @@ void start() {
 
 // Whether the element in register 0 takes the place of the maximum so far; not-a-number does.
 bool is_larger() {
-  if (is_real(SOURCE_DTYPE)) {
-    return reals[0] > real_result || (is_not_a_number(reals[0]) && !is_not_a_number(real_result));
+  if (is_floating(SOURCE_DTYPE)) {
+    const REAL x = real_register(SOURCE_DTYPE, 0u);
+    return x > real_result || (is_not_a_number(x) && !is_not_a_number(real_result));
   }
-#if LEVEL >= 3
-  if (SOURCE_DTYPE == FLOAT64) {
-    return doubles[0] > wide_result || (isnan(doubles[0]) && !isnan(wide_result));
-  }
-#endif
   return integer_less(is_unsigned(SOURCE_DTYPE), integer_result, integers[0]);
 }
 
 void prepare_element() {
-  if (is_real(SOURCE_DTYPE)) {
-    reals[0] = prepared(PREPARATION_CODE, uintBitsToFloat(parameter(EXPONENT_AT)), reals[0]);
-#if LEVEL >= 3
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    const double x = doubles[0];
-    doubles[0] = PREPARATION_CODE == P_absolute ? abs(x) : PREPARATION_CODE == P_square ? x * x : x;
-    if (PREPARATION_CODE == P_absolute_power) {
-      doubles[0] = double(accurate_power(abs(float(x)), uintBitsToFloat(parameter(EXPONENT_AT))));
-    }
-#endif
+  if (is_floating(SOURCE_DTYPE)) {
+    const REAL exponent = REAL(uintBitsToFloat(parameter(EXPONENT_AT)));
+    set_real_register(SOURCE_DTYPE, 0u, prepared(PREPARATION_CODE, exponent, real_register(SOURCE_DTYPE, 0u)));
   } else {
     integers[0] = prepared(PREPARATION_CODE, integers[0]);
   }
@@ -120,12 +102,9 @@ void visit(uint source, uint index) {
   prepare_element();
   const bool maximum = FUNCTION_CODE == R_maximum;
   if (maximum && found_any && !is_larger()) return;
-  if (is_real(SOURCE_DTYPE)) {
-    real_result = maximum ? reals[0] : real_result + reals[0];
-#if LEVEL >= 3
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    wide_result = maximum ? doubles[0] : wide_result + doubles[0];
-#endif
+  if (is_floating(SOURCE_DTYPE)) {
+    const REAL x = real_register(SOURCE_DTYPE, 0u);
+    real_result = maximum ? x : real_result + x;
   } else {
     integer_result = maximum ? integers[0] : integer_result + integers[0];
   }
@@ -137,12 +116,8 @@ void visit(uint source, uint index) {
 void finish() {
   const bool mean = FUNCTION_CODE == R_mean;
   const uint divisor = mean ? max(counted, 1u) : 1u;
-  if (is_real(SOURCE_DTYPE)) {
-    reals[0] = mean ? real_result / float(divisor) : real_result;
-#if LEVEL >= 3
-  } else if (SOURCE_DTYPE == FLOAT64) {
-    doubles[0] = mean ? wide_result / double(divisor) : wide_result;
-#endif
+  if (is_floating(SOURCE_DTYPE)) {
+    set_real_register(SOURCE_DTYPE, 0u, mean ? real_result / REAL(divisor) : real_result);
   } else {
     integers[0] = mean ? quotient(is_unsigned(SOURCE_DTYPE), integer_result, INTEGER(divisor)) : integer_result;
   }

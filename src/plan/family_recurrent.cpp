@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/packed.h"
 #include "ops/recurrent.h"
 #include "plan/families.h"
 #include "plan/loop_nest.h"
@@ -8,7 +9,7 @@
 namespace lapilli {
 namespace {
 
-constexpr std::int64_t state_words = 6;  // of each hidden unit: itself, its cell, four gates
+constexpr std::int64_t state_elements = 6;  // of each hidden unit: itself, its cell, four gates
 
 // Weights with the rows of gates innermost, so that neighbouring invocations read neighbouring elements.
 Placement weights_by_unit(const Node& node, Emission& emission) {
@@ -92,8 +93,6 @@ void emit_recurrent(const Node& node, Emission& emission) {
   const Dim groups = Dim(static_cast<std::int64_t>(attributes.backwards.size())) * projected.shape[1];
   const std::int64_t units = emission.assumptions().number(hidden);
   const Operands operands = placed_operands(node, emission);
-  const bool shares = std::max<std::int64_t>(state_words * units * 4, 8) <= emission.traits().max_shared_memory;
-
   SymbolicDispatch dispatch;
   dispatch.kernel = "recurrent";
   std::vector<DType> dtypes;
@@ -107,19 +106,22 @@ void emit_recurrent(const Node& node, Emission& emission) {
     if (i != 3) dtypes.push_back(input.dtype);
   }
   for (const DType dtype : dtypes) dispatch.capabilities = std::max(dispatch.capabilities, level_of(dtype));
+  const DType state = dispatch.capabilities == KernelLevel::float64 ? DType::float64 : DType::float32;
+  const std::int64_t elements = std::max<std::int64_t>(state_elements * units, 2);
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(device_element_bytes(state));
+  const bool shares = bytes <= emission.traits().max_shared_memory;
   if (shares) {
     dispatch.bindings.push_back({operands.inputs[0].storage, Access::read});
   } else {
-    const std::array shape{groups, Dim(state_words) * hidden};
-    dispatch.bindings.push_back(
-        {emission.add_arena(DType::float32, shape, Layout::row_major(2)).storage, Access::write});
+    const std::array shape{groups, Dim(state_elements) * hidden};
+    dispatch.bindings.push_back({emission.add_arena(state, shape, Layout::row_major(2)).storage, Access::write});
   }
   std::uint32_t backwards = 0;
   for (std::size_t i = 0; i < attributes.backwards.size(); ++i) backwards |= (attributes.backwards[i] ? 1U : 0U) << i;
   const std::int64_t rows = gate_count(attributes.kind) * units;
   dispatch.specialization = {choose_invocations(rows, emission.traits()),
                              static_cast<std::uint32_t>(attributes.kind),
-                             shares ? static_cast<std::uint32_t>(std::max<std::int64_t>(state_words * units, 2)) : 1U,
+                             shares ? static_cast<std::uint32_t>(elements) : 1U,
                              pack_dtypes(std::span(dtypes).first(4)),
                              pack_dtypes(std::span(dtypes).subspan(4, 4)),
                              static_cast<std::uint32_t>(dtypes[8]),

@@ -184,10 +184,10 @@ def channels_of(values, rank):
 
 def normalization(random, number):
     op, dtype = random.choice(["BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization",
-                               "LRN", "LpNormalization", "MeanVarianceNormalization"]), random.choice([f32, f32, f16])
+                               "LRN", "LpNormalization", "MeanVarianceNormalization"]), random.choice([f32, f32, f16, f64])
     channels = random.randint(1, 6)
     x = draw(random, [random.randint(1, 3), channels, *[random.randint(2, 9) for _ in range(random.randint(1, 3))]], dtype)
-    wide, rank, epsilon = x.astype(f64), x.ndim, random.choice([1e-5, 1e-2])
+    wide, rank, epsilon = x.astype(f64), x.ndim, float(f32(random.choice([1e-5, 1e-2])))
     if op == "BatchNormalization":
         scale, bias, mean = [draw(random, [channels], dtype) for _ in range(3)]
         variance = draw(random, [channels], dtype, 0.5, 2)

@@ -101,7 +101,11 @@ def roi_align(random, number):
     if opset == 16:
         attributes["coordinate_transformation_mode"] = random.choice(["half_pixel", "output_half_pixel"])
     images = np.asarray([random.randint(0, 1) for _ in range(count)], i64)
-    return Case(f"roi_align_{number}", "RoiAlign", opset, [values(random, [2, 3, 9, 11]), corners, images], attributes)
+    image = values(random, [2, 3, 9, 11])
+    if random.random() < 0.3:
+        return Case(f"roi_align_{number}", "RoiAlign", opset, [image.astype(np.float64), corners.astype(np.float64), images],
+                    attributes, tolerance=1e-9)
+    return Case(f"roi_align_{number}", "RoiAlign", opset, [image, corners, images], attributes)
 
 
 def max_roi_pool(random, number):

@@ -12,6 +12,11 @@ bool is_not_a_number(double x) {
   return high > 0x7FF00000u || (high == 0x7FF00000u && bits.x != 0u);
 }
 
+bool is_infinity(double x) {
+  const uvec2 bits = unpackDouble2x32(x);
+  return (bits.y & 0x7FFFFFFFu) == 0x7FF00000u && bits.x == 0u;
+}
+
 double limited(double x, double low, double high) { return is_not_a_number(x) ? x : min(max(x, low), high); }
 
 // exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,

@@ -105,6 +105,25 @@
     }                                                                  \
   }
 
+// A register of floating-point elements of a type.
+REAL real_register(uint dtype, uint i) {
+#if LEVEL >= 3
+  return dtype == FLOAT64 ? doubles[i] : double(reals[i]);
+#else
+  return reals[i];
+#endif
+}
+
+void set_real_register(uint dtype, uint i, REAL x) {
+#if LEVEL >= 3
+  if (dtype == FLOAT64) {
+    doubles[i] = x;
+    return;
+  }
+#endif
+  reals[i] = float(x);
+}
+
 // load_N(dtype, index, register)
 #define INPUT_OPERAND(n, slot)                                         \
   VIEWS(readonly restrict, n, slot)                                    \

@@ -1,4 +1,4 @@
-// Buffers of floating-point elements whose type is a specialization constant, for kernels that compute in float32.
+// Buffers of floating-point elements whose type is a specialization constant, for kernels that compute in REAL.
 #ifndef LAPILLI_REAL_OPERANDS
 #define LAPILLI_REAL_OPERANDS
 
@@ -10,11 +10,11 @@
   layout(binding = slot) access buffer F16_##n { float16_t f16_##n[]; }; \
   layout(binding = slot) access buffer U16_##n { uint16_t u16_##n[]; };
 #define HALF_LOADS(n)                              \
-    case FLOAT16: return float(f16_##n[index]);    \
-    case BFLOAT16: return uintBitsToFloat(uint(u16_##n[index]) << 16);
+    case FLOAT16: return REAL(f16_##n[index]);     \
+    case BFLOAT16: return REAL(uintBitsToFloat(uint(u16_##n[index]) << 16));
 #define HALF_STORES(n)                                     \
     case FLOAT16: f16_##n[index] = float16_t(x); break;    \
-    case BFLOAT16: u16_##n[index] = uint16_t(bfloat16_bits(x)); break;
+    case BFLOAT16: u16_##n[index] = uint16_t(bfloat16_bits(float(x))); break;
 #else
 #define HALF_VIEWS(access, n, slot)
 #define HALF_LOADS(n)
@@ -23,8 +23,8 @@
 
 #if LEVEL >= 3
 #define DOUBLE_VIEWS(access, n, slot) layout(binding = slot) access buffer F64_##n { double f64_##n[]; };
-#define DOUBLE_LOADS(n) case FLOAT64: return float(f64_##n[index]);
-#define DOUBLE_STORES(n) case FLOAT64: f64_##n[index] = double(x); break;
+#define DOUBLE_LOADS(n) case FLOAT64: return f64_##n[index];
+#define DOUBLE_STORES(n) case FLOAT64: f64_##n[index] = x; break;
 #else
 #define DOUBLE_VIEWS(access, n, slot)
 #define DOUBLE_LOADS(n)
@@ -39,20 +39,20 @@
 // real_N(dtype, index)
 #define REAL_INPUT(n, slot)                     \
   REAL_VIEWS(readonly restrict, n, slot)        \
-  float real_##n(uint dtype, uint index) {      \
+  REAL real_##n(uint dtype, uint index) {       \
     switch (dtype) {                            \
       HALF_LOADS(n)                             \
       DOUBLE_LOADS(n)                           \
     }                                           \
-    return f32_##n[index];                      \
+    return REAL(f32_##n[index]);                \
   }
 
 // write_N(dtype, index, x)
 #define REAL_OUTPUT(n, slot)                             \
   REAL_VIEWS(writeonly restrict, n, slot)                \
-  void write_##n(uint dtype, uint index, float x) {      \
+  void write_##n(uint dtype, uint index, REAL x) {       \
     switch (dtype) {                                     \
-      case FLOAT32: f32_##n[index] = x; break;           \
+      case FLOAT32: f32_##n[index] = float(x); break;    \
       HALF_STORES(n)                                     \
       DOUBLE_STORES(n)                                   \
     }                                                    \

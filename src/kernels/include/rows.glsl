@@ -7,6 +7,8 @@
 #ifndef LAPILLI_ROWS
 #define LAPILLI_ROWS
 
+#include "real.glsl"
+
 State combine(State own, State other);
 
 shared State lane_states[gl_WorkGroupSize.x];
@@ -41,35 +43,35 @@ State combine_lanes(State own) {
 }
 
 // A sum as `value + rest`: the rounding error of each addition is kept (Knuth's two-sum).
-void add_exactly(inout float value, inout float rest, float summand) {
-  precise const float total = value + summand;
-  precise const float part = total - value;
-  precise const float error = (value - (total - part)) + (summand - part);
+void add_exactly(inout REAL value, inout REAL rest, REAL summand) {
+  precise const REAL total = value + summand;
+  precise const REAL part = total - value;
+  precise const REAL error = (value - (total - part)) + (summand - part);
   rest += error;
   value = total;
 }
 
 // Where the sum is infinite or not a number, so is the rest, which then says nothing.
-float rounded_sum(float value, float rest) {
+REAL rounded_sum(REAL value, REAL rest) {
   return is_not_a_number(rest) || is_infinity(rest) ? value : value + rest;
 }
 
-// The sum of exponentials of all elements so far as `sum * exp(largest)`; (-infinity, 0) before the first.
-void add_exponential(inout float largest, inout float sum, float x) {
+// The sum of exponentials of all elements so far as `sum * exponential(largest)`; (-infinity, 0) before the first.
+void add_exponential(inout REAL largest, inout REAL sum, REAL x) {
   if (x == -INFINITY) return;
   if (x <= largest) {
-    sum += exp(x - largest);
+    sum += exponential(x - largest);
   } else {
-    sum = sum * exp(largest - x) + 1.0;
+    sum = sum * exponential(largest - x) + 1.0;
     largest = x;
   }
 }
 
-void add_exponentials(inout float largest, inout float sum, float other_largest, float other_sum) {
+void add_exponentials(inout REAL largest, inout REAL sum, REAL other_largest, REAL other_sum) {
   if (other_sum == 0.0) return;
-  const float both = is_not_a_number(other_largest) || other_largest > largest ? other_largest : largest;
-  const float own = sum == 0.0 ? 0.0 : sum * exp(largest - both);
-  sum = own + other_sum * exp(other_largest - both);
+  const REAL both = is_not_a_number(other_largest) || other_largest > largest ? other_largest : largest;
+  const REAL own = sum == 0.0 ? 0.0 : sum * exponential(largest - both);
+  sum = own + other_sum * exponential(other_largest - both);
   largest = both;
 }
 

@@ -6,6 +6,7 @@
 
 #include "loops.glsl"
 #include "operands.glsl"
+#include "real.glsl"
 
 OUTPUT_OPERAND(output, 1)
 INPUT_OPERAND(source, 2)
@@ -33,11 +34,11 @@ void store_result(uint output_address) {
   store_output(OUTPUT_DTYPE, output_address, result);
 }
 
-float prepared(uint preparation, float exponent, float x) {
+REAL prepared(uint preparation, REAL exponent, REAL x) {
   switch (preparation) {
     case P_absolute: return abs(x);
     case P_square: return x * x;
-    case P_absolute_power: return accurate_power(abs(x), exponent);
+    case P_absolute_power: return power(abs(x), exponent);
   }
   return x;
 }

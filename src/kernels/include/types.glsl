@@ -29,6 +29,13 @@ const int INTEGER_BITS = 64;
 const int INTEGER_BITS = 32;
 #endif
 
+// What sums and functions are computed in, whatever the elements are stored as.
+#if LEVEL >= 3
+#define REAL double
+#else
+#define REAL float
+#endif
+
 // Kernels that are inlined before they are embedded go without: each of their steps would have a copy of the conversions.
 #if LEVEL >= 1 && !defined(INLINED)
 #define SMALL_FLOATS
@@ -43,6 +50,7 @@ bool is_small_float(uint dtype) {
 bool is_real(uint dtype) {
   return dtype == FLOAT32 || dtype == FLOAT16 || dtype == BFLOAT16 || is_small_float(dtype);
 }
+bool is_floating(uint dtype) { return is_real(dtype) || dtype == FLOAT64; }
 bool is_unsigned(uint dtype) { return (dtype >= UINT8 && dtype <= UINT64) || dtype == UINT4 || dtype == UINT2; }
 
 // The integer as a type of fewer bits keeps it.

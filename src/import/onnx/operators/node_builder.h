@@ -119,6 +119,7 @@ std::span<const OperatorRecord> training_operators();
 std::span<const OperatorRecord> gradient_operators();
 std::span<const OperatorRecord> selection_operators();
 std::span<const OperatorRecord> quantized_contraction_operators();
+std::span<const OperatorRecord> low_bit_product_operators();
 std::span<const OperatorRecord> machine_learning_operators();
 std::span<const OperatorRecord> support_vector_operators();
 std::span<const OperatorRecord> tree_ensemble_operators();

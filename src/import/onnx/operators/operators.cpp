@@ -18,7 +18,7 @@ std::span<const std::span<const OperatorRecord>> operator_families() {
                                    support_vector_operators(), tree_ensemble_operators(),
                                    label_operators(),          recurrent_operators(),
                                    einsum_operators(),         attention_operators(),
-                                   signal_operators()};
+                                   signal_operators(),         low_bit_product_operators()};
   return families;
 }
 

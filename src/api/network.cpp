@@ -117,8 +117,8 @@ void keep_value(onnx::Graph& graph, const std::string& name) {
 }  // namespace
 
 Network::Network(const std::filesystem::path& path, std::span<const std::string> keep) : path_(path.string()) {
+  model_ = onnx::read_model(path);  // its errors name the file
   with_context(path_, [&] {
-    model_ = onnx::read_model(path);
     onnx::inline_functions(model_);
     onnx::expand_nodes(model_);
     const std::vector<std::string> problems = onnx::find_unsupported(model_, runs);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "api/test_models.h"
 #include "lapilli/error.h"
@@ -10,6 +11,7 @@
 namespace lapilli {
 namespace {
 
+using testing::huge_model;
 using testing::open_device;
 using testing::rows_model;
 
@@ -81,6 +83,25 @@ TEST(Model, leaves_out_the_rules_that_it_is_told_to) {
   }
   const Model wrong = Model::load(rows_model, device, without_rule("fuse-everything"));
   EXPECT_THROW((void)wrong.plan(), Error);
+}
+
+TEST(Model, names_its_file_once_in_an_error) {
+  const std::filesystem::path lacks_data = huge_model;
+  const std::filesystem::path cut = std::filesystem::temp_directory_path() / "cut_model.onnx";
+  std::filesystem::copy_file(rows_model, cut, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) / 2);
+  const Device device = open_device();
+  for (const std::filesystem::path& path : {lacks_data, cut, std::filesystem::path("no_such_model.onnx")}) {
+    try {
+      (void)Model::load(path, device);
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_TRUE(text.starts_with(path.string() + ": ")) << text;
+      EXPECT_EQ(text.find(path.string()), text.rfind(path.string())) << text;
+    }
+  }
+  std::filesystem::remove(cut);
 }
 
 }  // namespace

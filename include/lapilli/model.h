@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -189,6 +190,12 @@ class Context {
   /// Starts a run and returns; results of one can be read while the next ones run. At most 8 are under way at once.
   /// A model that runs in parts (its sizes depend on data, or the host has a part in it) is done when this returns.
   [[nodiscard]] Run submit(std::span<const Tensor> inputs);
+  /// The same without a copy: `fill` writes the elements of input `index`, dense and row-major, where the device
+  /// reads them. That memory may be slow to read, so write it in order; what `fill` throws is passed on, and nothing
+  /// runs. Named sizes that are not given are 1. Throws Error (unsupported) for a model that runs in parts, and for
+  /// one whose sizes depend on the elements of inputs, which have to be given as tensors.
+  using FillInput = std::function<void(std::size_t index, std::span<std::byte> elements)>;
+  [[nodiscard]] Run submit(const Sizes& sizes, const FillInput& fill);
   /// The same for models that take or give sequences, optionals and maps.
   std::vector<Value> run(std::span<const Value> inputs);
   /// The same by name, all tensors.

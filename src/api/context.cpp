@@ -194,6 +194,21 @@ Run Context::submit(std::span<const Tensor> inputs) try {
   rethrow_as_error();
 }
 
+Run Context::submit(const Sizes& sizes, const FillInput& fill) try {
+  const Model::State& model = *state_->model.state_;
+  std::shared_ptr<Executor> executor =
+      model.in_parts ? nullptr : state_->executor_for(model.network.complete_sizes(sizes));
+  if (executor == nullptr) fail(ErrorCode::unsupported, "this model runs in parts: give its inputs as tensors");
+  if (model.network.names_elements(state_->latest().sizes)) {
+    fail(ErrorCode::unsupported, "sizes in this model depend on elements of its inputs: give them as tensors");
+  }
+  state_->last_in_parts = std::nullopt;
+  const Executor::Ticket ticket = executor->submit(fill);
+  return {std::move(executor), ticket};
+} catch (...) {
+  rethrow_as_error();
+}
+
 std::vector<Tensor> Context::run(std::span<const Tensor> inputs) { return submit(inputs).results(); }
 
 void Context::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) { submit(inputs).results(outputs); }

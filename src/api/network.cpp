@@ -225,6 +225,12 @@ bool Network::elements_agree(std::span<const Tensor> inputs, const SymbolValues&
   return true;
 }
 
+bool Network::names_elements(const SymbolValues& sizes) const {
+  return std::ranges::any_of(element_symbols_, [&](const std::vector<std::string>& symbols) {
+    return std::ranges::any_of(symbols, [&](const std::string& symbol) { return sizes.contains(symbol); });
+  });
+}
+
 void Network::check_inputs(std::span<const Value> inputs) const {
   if (inputs.size() != inputs_.size()) {
     fail(ErrorCode::invalid_argument, "{}: {} inputs are given, but the model has {}", path_, inputs.size(),

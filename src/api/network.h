@@ -36,6 +36,8 @@ class Network {
   /// Whether elements of the inputs, where they count among `sizes`, are what those say. The inputs have the types
   /// and shapes that the model takes.
   [[nodiscard]] bool elements_agree(std::span<const Tensor> inputs, const SymbolValues& sizes) const;
+  /// Whether some of `sizes` are elements of inputs.
+  [[nodiscard]] bool names_elements(const SymbolValues& sizes) const;
   /// Throws Error (invalid_argument) where values are not of the kinds and types that the inputs take.
   void check_inputs(std::span<const Value> inputs) const;
 

@@ -51,10 +51,15 @@ void check_tensors(std::span<const Tensor> given, const std::vector<Port>& ports
   }
 }
 
-void write_port(const Port& port, std::span<const std::byte> bytes, const PortMemory& memory) {
+template <class Fill>
+void write_port(const PortMemory& memory, const Fill& fill) {
   if (memory.bytes == 0) return;
-  copy_to_device(port.dtype, bytes, memory.mapped());
+  fill(memory.mapped());
   memory.host.buffer->flush(memory.host.offset, memory.bytes);
+}
+
+void write_port(const Port& port, std::span<const std::byte> bytes, const PortMemory& memory) {
+  write_port(memory, [&](std::span<std::byte> to) { copy_to_device(port.dtype, bytes, to); });
 }
 
 void read_port(const Port& port, const PortMemory& memory, std::span<std::byte> bytes) {
@@ -131,6 +136,22 @@ Executor::Ticket Executor::submit(std::span<const std::span<const std::byte>> in
   Berth& berth = berths_[free_berth()];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     write_port(program_->inputs[i], inputs[i], berth.memory.inputs()[i]);
+  }
+  return start(berth);
+}
+
+Executor::Ticket Executor::submit(const FillPort& fill) {
+  Berth& berth = berths_[free_berth()];
+  for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
+    const Port& port = program_->inputs[i];
+    const PortMemory& memory = berth.memory.inputs()[i];
+    if (is_packed(port.dtype)) {
+      std::vector<std::byte> packed(byte_count(port.dtype, element_count(port.shape)));
+      fill(i, packed);
+      write_port(port, packed, memory);
+    } else {
+      write_port(memory, [&](std::span<std::byte> to) { fill(i, to); });
+    }
   }
   return start(berth);
 }

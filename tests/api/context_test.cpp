@@ -18,6 +18,7 @@ using testing::layers_input;
 using testing::layers_model;
 using testing::layers_values;
 using testing::open_device;
+using testing::shaped_model;
 
 template <class Action>
 std::optional<std::string> error_of(const Action& action) {
@@ -42,6 +43,40 @@ TEST(Context, reads_results_of_one_run_while_the_next_ones_run) {
     EXPECT_TRUE(runs[static_cast<std::size_t>(i)].done());
   }
   EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+}
+
+TEST(Context, has_its_inputs_written_in_place) {
+  const Device device = open_device();
+  Context context(Model::load(layers_model, device));
+  std::vector<lapilli::Run> runs;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    runs.push_back(context.submit({{"batch", 3}}, [&](std::size_t index, std::span<std::byte> elements) {
+      EXPECT_EQ(index, 0U);
+      const Tensor input = layers_input(3, i);
+      ASSERT_EQ(elements.size(), input.bytes().size());
+      std::ranges::copy(input.bytes(), elements.begin());
+    }));
+  }
+  for (std::int64_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(floats(runs[static_cast<std::size_t>(i)].results()[0]), layers_values(layers_input(3, i)).y) << i;
+  }
+  const auto refuse = [](std::size_t, std::span<std::byte>) {
+    throw Error(ErrorCode::invalid_argument, "no picture");
+  };
+  EXPECT_EQ(error_of([&] { (void)context.submit({{"batch", 3}}, refuse); }), "no picture");
+  const std::array<Tensor, 1> next{layers_input(3, 9)};
+  EXPECT_EQ(floats(context.run(next)[0]), layers_values(next[0]).y);
+  EXPECT_EQ(device.validation_messages(), std::vector<std::string>{});
+}
+
+TEST(Context, writes_no_inputs_in_place_whose_elements_are_sizes) {
+  const Device device = open_device();
+  const auto nothing = [](std::size_t, std::span<std::byte>) {};
+  Context shaped(Model::load(shaped_model, device)), found(Model::load(found_model, device));
+  EXPECT_EQ(error_of([&] { (void)shaped.submit({{"rows", 2}, {"shape[0]", 4}, {"shape[1]", 8}}, nothing); }),
+            "sizes in this model depend on elements of its inputs: give them as tensors");
+  EXPECT_EQ(error_of([&] { (void)found.submit({}, nothing); }),
+            "this model runs in parts: give its inputs as tensors");
 }
 
 TEST(Context, says_that_too_many_runs_are_under_way) {

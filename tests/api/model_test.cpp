@@ -14,6 +14,7 @@ namespace {
 using testing::huge_model;
 using testing::open_device;
 using testing::rows_model;
+using testing::shaped_model;
 
 Tensor counted(std::int64_t rows, float first) {
   Tensor tensor = Tensor::allocate(DType::float32, {rows, 3});
@@ -83,6 +84,18 @@ TEST(Model, leaves_out_the_rules_that_it_is_told_to) {
   }
   const Model wrong = Model::load(rows_model, device, without_rule("fuse-everything"));
   EXPECT_THROW((void)wrong.plan(), Error);
+}
+
+TEST(Model, names_its_node_once_in_an_error) {
+  const Model model = Model::load(shaped_model, open_device());
+  try {
+    (void)model.plan({{"rows", 3}});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              std::string(shaped_model) +
+                  ": node 'shaped' (Reshape): float32[rows, 16] cannot become [1, 1]: the element counts differ");
+  }
 }
 
 TEST(Model, names_its_file_once_in_an_error) {

@@ -29,7 +29,7 @@ struct BenchArguments : ModelArguments {
 
 struct Timing {
   double first_ms = 0, median_ms = 0, p95_ms = 0, host_ms = 0;
-  std::optional<double> gpu_ms;
+  std::optional<double> gpu_ms, submit_ms;
   std::vector<double> submissions;  ///< of one run, where runs are cut
   std::size_t runs = 0;
 };
@@ -81,12 +81,13 @@ std::optional<double> time_on_device(Context& context, double median_ms) {
   return times.empty() ? std::nullopt : std::optional(quantile(std::move(times), 0.5));
 }
 
+constexpr std::size_t host_runs = 50;
+
 // What a run takes of the host's time: writing inputs, submitting and reading outputs, but not waiting.
 double time_on_host(Context& context, std::span<const Tensor> inputs, std::size_t output_count) {
-  constexpr std::size_t count = 50;
   std::vector<Tensor> outputs(output_count);
   std::vector<double> times;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < host_runs; ++i) {
     const Clock::time_point start = Clock::now();
     Run run = context.submit(inputs);
     const double submitted = milliseconds_since(start);
@@ -94,6 +95,23 @@ double time_on_host(Context& context, std::span<const Tensor> inputs, std::size_
     const Clock::time_point done = Clock::now();
     run.results(outputs);
     times.push_back(submitted + milliseconds_since(done));
+  }
+  return quantile(std::move(times), 0.5);
+}
+
+// The same for a run whose inputs are where the device reads them already; nothing where they have to be tensors.
+std::optional<double> time_submission(Context& context, const Sizes& sizes) {
+  std::vector<double> times;
+  try {
+    for (std::size_t i = 0; i < host_runs; ++i) {
+      const Clock::time_point start = Clock::now();
+      const Run run = context.submit(sizes, [](std::size_t, std::span<std::byte>) {});
+      times.push_back(milliseconds_since(start));
+      run.wait();
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    return std::nullopt;
   }
   return quantile(std::move(times), 0.5);
 }
@@ -128,6 +146,7 @@ void print_json(const Timing& timing, const BenchArguments& arguments, const Mod
                 {"median_ms", timing.median_ms},
                 {"p95_ms", timing.p95_ms},
                 {"host_ms", timing.host_ms},
+                {"submit_ms", timing.submit_ms ? Json(*timing.submit_ms) : Json(nullptr)},
                 {"memory_bytes", model.device().memory().peak},
                 {"gpu_ms", timing.gpu_ms ? Json(*timing.gpu_ms) : Json(nullptr)},
                 {"runs", timing.runs}};
@@ -180,6 +199,9 @@ void print_text(const Timing& timing, const BenchArguments& arguments, const Mod
   line("median", timing.median_ms, std::format("of {} runs, with input and output", timing.runs));
   line("95 %", timing.p95_ms, "of the runs take at most this");
   line("host", timing.host_ms, "median of what the host does for a run: inputs, submission, outputs");
+  if (timing.submit_ms) {
+    line("submit", timing.submit_ms, "the same where inputs are in place and results stay: one submission");
+  }
   line("GPU", timing.gpu_ms, "median on the device, without input and output");
   std::cout << std::format("{:10}{:>14}  {}\n", "memory", byte_text(model.device().memory().peak),
                            styled("the most that was taken on the device", Style::dim));
@@ -213,6 +235,7 @@ int bench(BenchArguments arguments) {
   std::vector<Tensor> ordered;
   for (const PortDescription& port : model.inputs()) ordered.push_back(inputs.at(port.name));
   timing.host_ms = time_on_host(context, ordered, model.outputs().size());
+  timing.submit_ms = time_submission(context, arguments.sizes);
   timing.gpu_ms = time_on_device(context, timing.median_ms);
   if (arguments.device.longest_submit.count() != 0) {
     for (const std::uint64_t time : context.submit_nanoseconds()) {
@@ -252,9 +275,9 @@ Examples:
   lapilli bench model.onnx --batch 32 --precision float16 --json
   lapilli bench model.onnx --profile
 
-JSON: device, precision, sizes, first_ms, median_ms, p95_ms, host_ms, gpu_ms (null: no clock on the
-device), memory_bytes, runs; submissions and longest_submission_ms with --longest-submit; profile
-[origin, kernel, dispatches, ms] with --profile)");
+JSON: device, precision, sizes, first_ms, median_ms, p95_ms, host_ms, submit_ms (null: inputs have to
+be tensors), gpu_ms (null: no clock on the device), memory_bytes, runs; submissions and
+longest_submission_ms with --longest-submit; profile [origin, kernel, dispatches, ms] with --profile)");
   command->callback([arguments, &action] { action = [arguments] { return bench(*arguments); }; });
 }
 

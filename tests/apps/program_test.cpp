@@ -283,7 +283,7 @@ TEST(Program, BenchAsJson) {
   const auto document = result.json();
   EXPECT_EQ(document.at("sizes").at("batch"), 8);
   EXPECT_EQ(document.at("precision"), "float32");
-  for (const char* key : {"first_ms", "median_ms", "p95_ms", "gpu_ms"})
+  for (const char* key : {"first_ms", "median_ms", "p95_ms", "submit_ms", "gpu_ms"})
     EXPECT_GT(document.at(key).get<double>(), 0) << key;
   EXPECT_GE(document.at("p95_ms").get<double>(), document.at("median_ms").get<double>());
   ASSERT_FALSE(document.at("profile").empty());

@@ -22,34 +22,38 @@ std::vector<Piece> edge_pieces(const Dim& before, const Dim& size, const Dim& af
   return {{0, before, 0, 0}, middle_piece(before, size), {before + size, after, size - 1, 0}};
 }
 
-// Source index of reflection and wrapping for an output index relative to the first input element.
-std::int64_t source_index(PadMode mode, std::int64_t index, std::int64_t size) {
-  const std::int64_t period = mode == PadMode::wrap ? size : std::max<std::int64_t>(2 * (size - 1), 1);
-  const std::int64_t phase = ((index % period) + period) % period;
-  return phase < size ? phase : period - phase;
-}
-
-// What a file may ask for: elements to walk along, and copies to make.
-constexpr std::int64_t longest_axis = std::int64_t{1} << 26U;
+// Copies that a file may ask for.
 constexpr std::size_t most_pieces = 4096;
 
-// Pads that are longer than the axis go back and forth several times, so the pieces are found by walking.
+// The longest even run of source indices that begins at an output index relative to the first input element.
+Piece reflected_run(std::int64_t index, std::int64_t size) {
+  const std::int64_t period = 2 * (size - 1), phase = ((index % period) + period) % period;
+  if (phase < size - 1) return {0, size - phase, phase, 1};
+  const std::int64_t source = period - phase;
+  return {0, source + 1, source, -1};
+}
+
+Piece wrapped_run(std::int64_t index, std::int64_t size) {
+  const std::int64_t phase = ((index % size) + size) % size;
+  return {0, size - phase, phase, 1};
+}
+
+// Pads that are longer than the axis go back and forth several times.
 std::vector<Piece> periodic_pieces(PadMode mode, std::int64_t before, std::int64_t size, std::int64_t after) {
+  const std::int64_t total = checked_add(checked_add(before, size), after);
+  if (size == 1) return {{0, total, 0, 0}};
+  static_cast<void>(checked_multiply<std::int64_t>(size, 4));  // a period and an index in it
+  const auto first = checked_subtract<std::int64_t>(0, before);
   std::vector<Piece> pieces;
   std::int64_t start = 0;
-  const std::int64_t total = checked_add(checked_add(before, size), after);
-  if (total > longest_axis) {
-    fail(ErrorCode::limit_exceeded, "an axis of {} elements is padded by its own ones to {}; at most {}", size, total,
-         longest_axis);
-  }
-  const auto source = [&](std::int64_t target) { return source_index(mode, target - before, size); };
   while (start < total) {
-    std::int64_t end = start + 1;
-    const std::int64_t step = end < total ? source(end) - source(start) : 1;
-    const bool even = step == 1 || step == -1 || step == 0;
-    while (even && end < total && source(end) - source(end - 1) == step) ++end;
-    pieces.push_back({start, end - start, source(start), even ? static_cast<int>(step) : 1});
-    start = end;
+    const std::int64_t index = checked_add(first, start);
+    Piece piece = mode == PadMode::wrap ? wrapped_run(index, size) : reflected_run(index, size);
+    const std::int64_t length = std::min(*piece.size.constant(), total - start);
+    piece.target_start = start;
+    piece.size = length;
+    pieces.push_back(std::move(piece));
+    start += length;
     if (pieces.size() > most_pieces) {
       fail(ErrorCode::limit_exceeded, "an axis of {} elements is repeated more than {} times to pad it", size,
            most_pieces);

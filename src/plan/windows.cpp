@@ -12,7 +12,7 @@ namespace lapilli {
 namespace {
 
 // Into how many a dispatch is cut: a model cannot ask for work without end.
-constexpr std::int64_t most_parts = 16384;
+constexpr std::int64_t most_parts = 4096;
 
 // What kernels load at once is within one such block.
 constexpr std::int64_t block_bytes = 16;

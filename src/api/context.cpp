@@ -152,8 +152,10 @@ struct Context::State {
     }
     PartsRun& run = last_in_parts.emplace();
     run.inputs.assign(inputs.begin(), inputs.end());
-    return flow->run(run.inputs, [&](const Flow::PartRun& part) {
-      if (const auto time = part.executor.gpu_nanoseconds()) run.nanoseconds = run.nanoseconds.value_or(0) + *time;
+    return with_context(state.network.path(), [&] {
+      return flow->run(run.inputs, [&](const Flow::PartRun& part) {
+        if (const auto time = part.executor.gpu_nanoseconds()) run.nanoseconds = run.nanoseconds.value_or(0) + *time;
+      });
     });
   }
 

@@ -22,6 +22,7 @@ class Network {
   /// What a program file says of its inputs and outputs. There is nothing to build.
   Network(const std::filesystem::path& path, const CompiledProgram& compiled);
 
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& format() const noexcept { return format_; }
   [[nodiscard]] const std::vector<onnx::InputDescription>& inputs() const noexcept { return inputs_; }
   [[nodiscard]] const std::vector<std::string>& output_names() const noexcept { return output_names_; }

@@ -47,6 +47,10 @@ Tensor stacked(const std::vector<Tensor>& turns, const onnx::ValueInfo& info, st
 void run_if(HostCall& call) {
   const bool holds = HostCall::boolean_of(call.tensor(0));
   std::vector<Value> results = call.run(call.graph(holds ? "then_branch" : "else_branch"), {});
+  if (results.size() < call.output_count()) {
+    fail(ErrorCode::invalid_model, "the branch that is taken has {} outputs, but the node has {}", results.size(),
+         call.output_count());
+  }
   for (std::size_t i = 0; i < results.size(); ++i) call.set_output(i, std::move(results[i]));
 }
 
@@ -95,6 +99,12 @@ class Scanner {
     if (input_axes_.size() != scanned_ || input_directions_.size() != scanned_ || output_axes_.size() != results() ||
         output_directions_.size() != results()) {
       fail(ErrorCode::invalid_model, "axes or directions are not as many as the scanned values");
+    }
+    for (const Integers& directions : {input_directions_, output_directions_}) {
+      for (const std::int64_t direction : directions) {
+        if (direction != 0 && direction != 1)
+          fail(ErrorCode::invalid_model, "direction {} is neither 0 nor 1", direction);
+      }
     }
   }
 

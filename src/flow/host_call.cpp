@@ -34,6 +34,14 @@ const onnx::Graph& HostCall::graph(std::string_view name) const {
   return graphs->front();
 }
 
+std::vector<Value> HostCall::take_outputs() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (node_.outputs[i].empty() || is_set_[i]) continue;
+    fail(ErrorCode::invalid_model, "output {} ('{}') is not computed", i, node_.outputs[i]);
+  }
+  return std::move(outputs_);
+}
+
 std::span<const std::span<const HostOperator>> host_operator_families() {
   static const std::array families{control_operators(), sequence_operators(), text_operators(),
                                    label_operators(),   map_operators(),      image_operators()};

@@ -28,6 +28,7 @@ class HostCall {
       : node_(node),
         inputs_(std::move(inputs)),
         outputs_(node.outputs.size()),
+        is_set_(node.outputs.size()),
         run_graph_(std::move(run_graph)),
         services_(std::move(services)) {}
 
@@ -60,14 +61,18 @@ class HostCall {
   [[nodiscard]] const HostServices& services() const noexcept { return services_; }
 
   void set_output(std::size_t index, Value value) {
-    if (index < outputs_.size()) outputs_[index] = std::move(value);
+    if (index >= outputs_.size()) return;
+    outputs_[index] = std::move(value);
+    is_set_[index] = true;
   }
   [[nodiscard]] std::size_t output_count() const noexcept { return outputs_.size(); }
-  [[nodiscard]] std::vector<Value> take_outputs() { return std::move(outputs_); }
+  /// Throws Error (invalid_model) that names an output which the node has and nobody has set.
+  [[nodiscard]] std::vector<Value> take_outputs();
 
  private:
   const onnx::Node& node_;
   std::vector<Value> inputs_, outputs_;
+  std::vector<bool> is_set_;
   RunGraph run_graph_;
   HostServices services_;
 };

@@ -10,6 +10,19 @@
 namespace lapilli {
 namespace {
 
+// What models and elements of inputs say of sizes need not be sizes; a size that an input has is one.
+void require_sizes(const Fact& fact, Assumptions& assumptions) {
+  for (const Dim& size : fact.shape) {
+    std::vector<std::string> symbols;
+    size.collect_symbols(symbols);
+    if (symbols.size() == 1 && size == Dim::symbol(symbols[0]) && !is_element_symbol(symbols[0])) continue;
+    if (assumptions.less(size, 0)) {
+      fail(ErrorCode::invalid_model, "a result would be {}, with a size below 0: {}", fact.to_string(),
+           size.evaluate(assumptions.sizes()));
+    }
+  }
+}
+
 bool all_known(std::span<const Fact> facts) {
   return std::ranges::all_of(
       facts, [](const Fact& fact) { return fact.constant.defined() || fact.dtype == DType::undefined; });
@@ -64,6 +77,7 @@ std::vector<ValueId> Graph::add_node(OperatorPointer op, std::vector<ValueId> in
   const std::string context = node.origins.empty() ? std::string(node.op->name()) : node.origins.front();
   std::vector<Fact> results = with_context(context, [&] {
     std::vector<Fact> inferred = node.op->infer(facts, assumptions);
+    for (const Fact& fact : inferred) require_sizes(fact, assumptions);
     fold(*node.op, facts, inferred);
     return inferred;
   });

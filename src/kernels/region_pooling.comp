@@ -86,16 +86,28 @@ uint sample_count(REAL size) {
   return fixed_count != 0u ? fixed_count : uint(clamp(ceil(size), 0.0, 16777216.0));
 }
 
+// The samples of a bin, from one to before another, that may lie in the image: some too many at each end,
+// as divisions are not exact.
+uvec2 samples_inside(Span span, uint count, uint extent) {
+  const REAL step = span.size / REAL(count);
+  if (!(step > 0.0)) return uvec2(0u, count);
+  const REAL first = floor((-1.0 - span.begin) / step) - 3.0, end = ceil((REAL(extent) - span.begin) / step) + 3.0;
+  return uvec2(clamp(first, 0.0, REAL(count)), clamp(end, 0.0, REAL(count)));
+}
+
 REAL pool_samples(uint row, uint column) {
   const uint source = plane(), height = parameter(REST_AT + 6u), width = parameter(REST_AT + 8u);
   const uint down = parameter(REST_AT + 7u), across = parameter(REST_AT + 9u);
   const Span y = aligned_span(corner(1u), corner(3u), parameter(REST_AT), row);
   const Span x = aligned_span(corner(0u), corner(2u), parameter(REST_AT + 1u), column);
   const uint rows = sample_count(y.size), columns = sample_count(x.size);
-  REAL sum = 0.0, largest = -INFINITY;
-  for (uint i = 0u; i < rows; ++i) {
+  // Samples outside of the image are 0, and a bin may have any number of them.
+  const uvec2 inside_rows = samples_inside(y, rows, height), inside_columns = samples_inside(x, columns, width);
+  const bool all_inside = inside_rows == uvec2(0u, rows) && inside_columns == uvec2(0u, columns);
+  REAL sum = 0.0, largest = all_inside ? -INFINITY : 0.0;
+  for (uint i = inside_rows.x; i < inside_rows.y; ++i) {
     const Sample v = sample_at(y.begin + (REAL(i) + 0.5) * y.size / REAL(rows), height);
-    for (uint j = 0u; j < columns; ++j) {
+    for (uint j = inside_columns.x; j < inside_columns.y; ++j) {
       const Sample h = sample_at(x.begin + (REAL(j) + 0.5) * x.size / REAL(columns), width);
       REAL values[4] = REAL[](0.0, 0.0, 0.0, 0.0);
       if (v.inside && h.inside) {
@@ -109,9 +121,8 @@ REAL pool_samples(uint row, uint column) {
       largest = max(largest, max(max(values[0], values[1]), max(values[2], values[3])));
     }
   }
-  const REAL count = REAL(max(rows * columns, 1u));
-  if (KIND == ALIGNED_MEAN) return sum / count;
-  return rows * columns == 0u ? 0.0 : largest;
+  if (rows == 0u || columns == 0u) return 0.0;
+  return KIND == ALIGNED_MEAN ? sum / (REAL(rows) * REAL(columns)) : largest;
 }
 
 // The elements of a bin of whole elements, which may share a row or a column with its neighbours.

@@ -155,8 +155,12 @@ void Recording::Handles::pipeline_barrier(const vk::DependencyInfo& dependency) 
 }
 
 void Recording::copy(const BufferRange& from, const BufferRange& to) {
-  const vk::BufferCopy region(from.offset, to.offset, from.size);
-  handles_->commands.copyBuffer(from.buffer->handle(), to.buffer->handle(), region);
+  // llvmpipe of Mesa 26.1 counts the bytes of a region in 32 bits, with a sign.
+  constexpr vk::DeviceSize most = vk::DeviceSize{1} << 30U;
+  for (vk::DeviceSize done = 0; done < from.size; done += most) {
+    const vk::BufferCopy region(from.offset + done, to.offset + done, std::min(most, from.size - done));
+    handles_->commands.copyBuffer(from.buffer->handle(), to.buffer->handle(), region);
+  }
 }
 
 void Recording::timestamp() {

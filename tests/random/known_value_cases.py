@@ -241,6 +241,34 @@ def recurrent():
                    activations=["Sigmoid", "Affine", "Affine"] * len(steps))
 
 
+def refusals():
+    """Sizes below 0, from wherever they come, and what nobody computes."""
+    x, below = np.ones((1, 4), f32), "size below 0"
+    yield refused("negative_expand", "Expand", 13, [np.ones((1, 1), f32), np.asarray([-3, -3], i64)], below)
+    yield refused("negative_tile", "Tile", 13, [x, np.asarray([-1, 2], i64)], below)
+    yield graph("negative_sum", """(x, s) => (y) { n = ReduceSum<keepdims = 1>(s) e = Expand(x, n) r = Abs(e)
+        y = ReduceSum<keepdims = 0>(r) }""", [np.ones(1, f32), np.asarray([-1, -2], i64)], [x], error=below)
+    yield graph("negative_split", """(x) => (y, z) { s = Constant<value_ints = [-2, 6]>()
+        y, z = Split<axis = 1>(x, s) }""", [x], [x, x], error=below)
+    yield graph("split_too_far", """(x) => (y) { s = Constant<value_ints = [1, 3]>() y = Split<axis = 1>(x, s) }""", [x], [x],
+                error="2 parts for 1 outputs")
+    yield graph("branch_with_less", """(c, x) => (y, z) { y, z = If (c) <then_branch = t () => (n) { n = Neg(x) },
+        else_branch = e () => (m) { m = Abs(x) }> }""", [np.asarray(True), x], [x, x], error="has 1 outputs, but the node has 2")
+    yield refused("no_axis", "Concat", 13, [x], "it has no axis")
+    yield refused("depth_mode", "DepthToSpace", 13, [np.ones((1, 4, 1, 1), f32)], "mode 'bogus'", blocksize=2, mode="bogus")
+    yield refused("gelu_mode", "Gelu", 20, [x], "approximate 'bogus'", approximate="bogus")
+
+
+def far_regions():
+    """A region may be a billion elements wide: samples outside of the image are 0. The image reaches to 4, where a
+    fifth sample lies."""
+    image, corners = np.full((1, 1, 4, 4), 3, f32), np.asarray([[0, 0, 1e9, 1e9], [0, 0, 16, 16]], f32)
+    for mode, expected in (("max", [0, 3]), ("avg", [0, 75 / 256])):
+        yield case(f"far_region_{mode}", "RoiAlign", 16, [image, corners, np.zeros(2, i64)],
+                   [np.asarray(expected, f32).reshape(2, 1, 1, 1)], mode=mode)
+
+
 def cases(random, count):
-    for make in (broadcasting, thresholds, no_numbers, rows, places, quantities, products, statistics, graphs, recurrent):
+    for make in (broadcasting, thresholds, no_numbers, rows, places, quantities, products, statistics, graphs, recurrent,
+                 refusals, far_regions):
         yield from make()

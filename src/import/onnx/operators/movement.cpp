@@ -30,7 +30,8 @@ void build_concat(NodeBuilder& node) {
     if (node.shape(node.input(i)) != Shape{Dim(0)}) operands.push_back(node.input(i));
   }
   if (operands.empty()) operands.push_back(node.input(0));
-  const std::int64_t default_axis = 1;  // up to opset 3, which had one
+  constexpr std::int64_t default_axis = 1;
+  if (node.opset() >= 4 && !node.has_attribute("axis")) node.fail_model("it has no axis");
   const int axis = node.axis(node.integer("axis", default_axis), node.rank(operands[0]));
   if (operands.size() == 1) return node.set_output(0, operands[0]);
   node.set_output(0, node.add(std::make_shared<Concat>(axis), std::move(operands)));
@@ -60,7 +61,7 @@ void build_split(NodeBuilder& node) {
     sizes.assign(static_cast<std::size_t>(parts), part);
     sizes.back() = shape[axis] - part * Dim(parts - 1);
   }
-  if (sizes.size() < node.outputs().size())
+  if (sizes.size() != node.outputs().size())
     node.fail_model(std::format("{} parts for {} outputs", sizes.size(), node.outputs().size()));
   Dim total = 0;
   for (const Dim& size : sizes) total = total + size;
@@ -212,12 +213,18 @@ std::int64_t block_size(NodeBuilder& node) {
   return block;
 }
 
+bool channels_first(NodeBuilder& node) {
+  const std::string mode = node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") node.fail_model(std::format("mode '{}' is none of DCR, CRD", mode));
+  return mode == "CRD";
+}
+
 void build_depth_to_space(NodeBuilder& node) {
   const std::int64_t b = block_size(node);
   const Shape shape = node.shape(node.input(0));
   const Dim channels = Dim::floor_divide(shape[1], b * b);
   Shape merged{shape[0], channels, shape[2] * Dim(b), shape[3] * Dim(b)};
-  if (node.text("mode", "DCR") == "CRD") {
+  if (channels_first(node)) {
     return node.set_output(0, permute(node, node.input(0), {shape[0], channels, b, b, shape[2], shape[3]},
                                       {0, 1, 4, 2, 5, 3}, std::move(merged)));
   }
@@ -229,10 +236,10 @@ void build_space_to_depth(NodeBuilder& node) {
   const std::int64_t b = block_size(node);
   const Shape shape = node.shape(node.input(0));
   const Dim height = Dim::floor_divide(shape[2], b), width = Dim::floor_divide(shape[3], b);
-  const bool channels_first = node.text("mode", "DCR") == "CRD";
-  node.set_output(0, permute(node, node.input(0), {shape[0], shape[1], height, b, width, b},
-                             channels_first ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4},
-                             {shape[0], shape[1] * Dim(b * b), height, width}));
+  node.set_output(
+      0, permute(node, node.input(0), {shape[0], shape[1], height, b, width, b},
+                 channels_first(node) ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4},
+                 {shape[0], shape[1] * Dim(b * b), height, width}));
 }
 
 constexpr std::array records{

@@ -103,7 +103,10 @@ void build_shrink(NodeBuilder& node) {
 }
 
 void build_gelu(NodeBuilder& node) {
-  const bool tanh = node.text("approximate", "none") == "tanh";
+  const std::string approximate = node.text("approximate", "none");
+  const bool tanh = approximate == "tanh";
+  if (!tanh && approximate != "none")
+    node.fail_model(std::format("approximate '{}' is none of none, tanh", approximate));
   node.set_output(0, node.pointwise(tanh ? Function::gelu_tanh : Function::gelu, {node.input(0)}));
 }
 

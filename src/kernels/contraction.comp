@@ -222,7 +222,7 @@ void store_rows(uint first_row, uint rows, uint first_column) {
       EPILOGUE_LOAD(3)
       run_chain();
       const uint result = FIRST_STEP + CHAIN_STEPS - 1u;
-      convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, result, OUTPUT_DTYPE);
+      convert_result(result, OUTPUT_DTYPE);
       store_out(OUTPUT_DTYPE, output_start + row_offset(OUTPUT_AT) + column * column_stride(OUTPUT_AT), result);
     }
   }

@@ -50,7 +50,7 @@ void main() {
     if (INPUTS > 5u) load_5(input_dtype(5u), operand_address(6u), 5u);
     run_chain();
     const uint result = FIRST_STEP + CHAIN_STEPS - 1u;
-    convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, result, OUTPUT_DTYPE);
+    convert_result(result, OUTPUT_DTYPE);
     store_out(OUTPUT_DTYPE, operand_address(0u), result);
   }
 }

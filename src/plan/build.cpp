@@ -9,6 +9,7 @@
 #include "ops/movement.h"
 #include "ops/pointwise.h"
 #include "plan/families.h"
+#include "plan/half_range.h"
 #include "plan/homes.h"
 #include "plan/residents.h"
 #include "plan/windows.h"
@@ -158,7 +159,8 @@ class StructureBuilder {
     const Fact& fact = graph_.fact(id);
     require_device_dtype(graph_.value(id).name, fact.dtype);
     if (!dense && place_at_home(id, layout)) return;
-    place(id, emission_.add_arena(emission_.stored_dtype(fact.dtype), fact.shape, layout), layout);
+    const DType dtype = needs_float32(graph_, id) ? fact.dtype : emission_.stored_dtype(fact.dtype);
+    place(id, emission_.add_arena(dtype, fact.shape, layout), layout);
   }
 
   // Where a Concat wants it. The first value that is at home in an output decides its layout.
@@ -186,7 +188,7 @@ class StructureBuilder {
   // The first output in the memory of an input that nobody needs any more.
   bool place_in_input(const Node& node, const LayoutChoice& choice, const std::map<ValueId, Placement>& copies) {
     const ValueId output = node.outputs[0];
-    if (homes_.contains(output)) return false;
+    if (homes_.contains(output) || needs_float32(graph_, output)) return false;
     const Fact& fact = graph_.fact(output);
     for (const std::size_t i : choice.replaceable) {
       const ValueId input = node.inputs[i];

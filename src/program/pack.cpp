@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstring>
 #include <limits>
@@ -59,8 +60,10 @@ To convert(From value) {
     constexpr From highest = std::numeric_limits<To>::max();
     return static_cast<To>(std::clamp(value, lowest, highest));
   } else if constexpr (std::same_as<From, float> && std::same_as<To, Half>) {
+    // A number stays one: masks are the lowest float32, and a row of infinities has no softmax.
+    constexpr float most = 65504;
     Half half;
-    half.bits = half_bits(value);
+    half.bits = half_bits(std::isinf(value) ? value : std::clamp(value, -most, most));
     return half;
   } else if constexpr (std::floating_point<To>) {
     return static_cast<To>(static_cast<float>(value));

@@ -389,4 +389,11 @@ void run_chain() {
 #undef RUN
 }
 
+// The chain's result as the type that it is stored in. Values of float32 that are stored as float16 stay within it:
+// masks are the lowest float32, and a row of infinities has no softmax. What float16 itself overflows to is infinite.
+void convert_result(uint to, uint dtype) {
+  convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, to, dtype);
+  if (CHAIN_RESULT_DTYPE == FLOAT32 && dtype == FLOAT16) reals[to] = within_half(reals[to]);
+}
+
 #endif

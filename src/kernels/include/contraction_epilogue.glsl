@@ -72,7 +72,7 @@ void finish_vector(EpilogueRow row, uint column, uint columns, vec4 values[PARTS
     LOAD_EPILOGUE(2)
     LOAD_EPILOGUE(3)
     run_chain();
-    convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, result, OUTPUT_DTYPE);
+    convert_result(result, OUTPUT_DTYPE);
     if (is_vector(0u)) {
       values[j >> 2][j & 3u] = reals[result];
     } else {

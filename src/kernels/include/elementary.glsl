@@ -15,6 +15,9 @@ bool is_infinity(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800
 // clamp() may turn what is no number into a bound.
 float limited(float x, float low, float high) { return is_not_a_number(x) ? x : min(max(x, low), high); }
 
+// As float16 keeps it, but for rounding: a number stays one.
+float within_half(float x) { return is_infinity(x) ? x : limited(x, -65504.0, 65504.0); }
+
 float with_sign_of(float magnitude, float x) {
   return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(x) & 0x80000000u));
 }

@@ -30,7 +30,7 @@ void store_result(uint output_address) {
   if (EPILOGUE_INPUTS > 2u) load_3(epilogue_dtype(2u), epilogue_address(2u), 3u);
   run_chain();
   const uint result = FIRST_STEP + CHAIN_STEPS - 1u;
-  convert(CHAIN_RESULT, CHAIN_RESULT_DTYPE, result, OUTPUT_DTYPE);
+  convert_result(result, OUTPUT_DTYPE);
   store_output(OUTPUT_DTYPE, output_address, result);
 }
 

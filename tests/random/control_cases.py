@@ -1,0 +1,262 @@
+"""Programs of If, Loop and Scan within each other, on integers, run by Python: values from around, sizes that depend on
+data, turns that never happen, siblings whose values have the same names."""
+import numpy as np
+from known_value_cases import graph
+from onnx import TensorProto
+
+i64 = np.int64
+ELEMENTS = {np.int64: ("int64", TensorProto.INT64), np.int32: ("int32", TensorProto.INT32)}
+
+
+class Block:
+    """Nodes as text and what they do, as functions of the values so far. A value is known by its kind: a number, a row of
+    the program's length, a list of any length, or a table of rows."""
+
+    def __init__(self, program, outer=None):
+        self.program, self.outer = program, outer
+        self.lines, self.steps = [], []
+        self.own = {"number": [], "row": [], "list": [], "table": []}
+
+    def names(self, kind):
+        return self.own[kind] + (self.outer.names(kind) if self.outer else [])
+
+    def pick(self, kind):
+        if self.program.random.random() < 0.6 and self.own[kind]:
+            return self.program.random.choice(self.own[kind])
+        return self.program.random.choice(self.names(kind))
+
+    def add(self, kind, text, function):
+        """A node with one result; `function` takes the values."""
+        name = self.program.name()
+        self.lines.append(f"{name} = {text}")
+        self.steps.append(lambda values: values.update({name: np.asarray(function(values))}))
+        if kind:
+            self.own[kind].append(name)
+        return name
+
+    def run(self, values):
+        with np.errstate(over="ignore"):
+            for step in self.steps:
+                step(values)
+
+    def text(self):
+        return "{ " + "\n".join(self.lines) + " }"
+
+
+class Program:
+    def __init__(self, random, dtype, size):
+        self.random, self.dtype, self.size, self.count = random, dtype, size, 0
+        self.type, self.number = ELEMENTS[dtype]
+
+    def name(self):
+        self.count += 1
+        return f"v{self.count}"
+
+    def declared(self, kind, name):
+        shape = {"number": "", "row": f"[{self.size}]", "list": f"[{name}_size]"}[kind]
+        return f"{self.type}{shape} {name}"
+
+    def constant(self, block, value, kind=None, type_name=None, dtype=None):
+        return block.add(kind, f"Constant<value = {type_name or self.type} {{{value}}}>()",
+                         lambda values: (dtype or self.dtype)(value))
+
+    def cast(self, block, kind, name):
+        return block.add(kind, f"Cast<to = {self.number}>({name})", lambda values: values[name].astype(self.dtype))
+
+    def wide(self, block, name):
+        return block.add(None, f"Cast<to = {TensorProto.INT64}>({name})", lambda values: values[name].astype(i64))
+
+    def compute(self, block):
+        kind = self.random.choice(["row", "row", "row", "number", "number", "list", "list"])
+        if kind == "row":
+            op, function = self.random.choice([("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply),
+                                               ("Max", np.maximum), ("Min", np.minimum)])
+            a, b = block.pick("row"), block.pick(self.random.choice(["row", "number"]))
+            return block.add("row", f"{op}({a}, {b})", lambda values: function(values[a], values[b]))
+        if kind == "number":
+            a = block.pick(self.random.choice(["row", "list"]))
+            if self.random.random() < 0.5:
+                return block.add("number", f"ReduceSum<keepdims = 0>({a})",
+                                 lambda values: values[a].sum(dtype=self.dtype))
+            size = block.add(None, f"Size({a})", lambda values: i64(values[a].size))
+            return self.cast(block, "number", size)
+        a, b = block.pick("list"), block.pick(self.random.choice(["row", "list"]))
+        if self.random.random() < 0.5:
+            return block.add("list", f"Concat<axis = 0>({a}, {b})", lambda values: np.concatenate([values[a], values[b]]))
+        places = block.add(None, f"NonZero({b})", lambda values: np.asarray(np.nonzero(values[b]), i64))
+        flat = block.add(None, f"Reshape({places}, {self.constant(block, '-1', None, 'int64[1]', i64)})",
+                         lambda values: values[places].reshape(-1))
+        if self.random.random() < 0.5:
+            return self.cast(block, "list", flat)
+        return block.add("list", f"Gather({b}, {flat})", lambda values: values[b][values[flat]])
+
+    def condition(self, block):
+        a = block.pick("number")
+        if self.random.random() < 0.5:
+            b = block.pick("number")
+            return block.add(None, f"Less({a}, {b})", lambda values: values[a] < values[b])
+        two, zero = self.constant(block, 2), self.constant(block, 0)
+        rest = block.add(None, f"Mod({a}, {two})", lambda values: np.mod(values[a], 2))
+        return block.add(None, f"Equal({rest}, {zero})", lambda values: values[rest] == 0)
+
+    def fill(self, block, depth):
+        for _ in range(self.random.randint(0, 3)):
+            self.statement(block, depth)
+
+    def statement(self, block, depth):
+        kinds = [self.compute, self.compute]
+        if depth < 3:
+            kinds += [self.branch, self.loop, self.scan if block.names("table") else self.loop]
+        made = self.random.choice(kinds)
+        if made == self.compute:
+            return made(block)
+        return made(block, depth)
+
+    def outputs(self, block, kinds):
+        """Names that the block gives for these kinds, which may be values from around."""
+        return [block.pick(kind) for kind in kinds]
+
+    def results(self, block, kinds, text, function):
+        """A node with several results."""
+        names = [self.name() for _ in kinds]
+        block.lines.append(f"{', '.join(names)} = {text}")
+        block.steps.append(lambda values: values.update(zip(names, function(values))))
+        for kind, name in zip(kinds, names):
+            block.own[kind].append(name)
+
+    def kinds(self, low, high, choices=("number", "row", "list")):
+        return [self.random.choice(choices) for _ in range(self.random.randint(low, high))]
+
+    def branch(self, block, depth):
+        condition, kinds, start, last, bodies = self.condition(block), self.kinds(1, 3), self.count, 0, []
+        for _ in range(2):
+            self.count = start
+            body = Block(self, block)
+            self.fill(body, depth + 1)
+            given = self.outputs(body, kinds)
+            bodies.append((body, given))
+            last = max(last, self.count)
+        self.count = last
+
+        def run(values):
+            body, given = bodies[0 if values[condition] else 1]
+            inner = dict(values)
+            body.run(inner)
+            return [inner[name] for name in given]
+
+        texts = [f"() => ({', '.join(self.declared(kind, name) for kind, name in zip(kinds, given))}) {body.text()}"
+                 for body, given in bodies]
+        self.results(block, kinds, f"If ({condition}) <then_branch = t {texts[0]}, else_branch = e {texts[1]}>", run)
+
+    def bound(self, block):
+        """How often, as a name, or nothing."""
+        kind = self.random.choice(["number", "data", "none"])
+        if kind == "none":
+            return None
+        if kind == "number":
+            return self.constant(block, self.random.randint(0, 4), None, "int64", i64)
+        a, four = block.pick("number"), self.constant(block, 4)
+        rest = block.add(None, f"Mod({a}, {four})", lambda values: np.mod(values[a], 4))
+        return self.wide(block, rest)
+
+    def loop(self, block, depth):
+        most, first = self.bound(block), self.condition(block) if self.random.random() < 0.4 else None
+        carried, scanned = self.kinds(0, 3), self.kinds(0, 2, ("number", "row"))
+        if not carried and not scanned:
+            carried = ["row"]
+        given = [block.pick(kind) for kind in carried]
+        body = Block(self, block)
+        turn, goes_on, inner_names = self.name(), self.name(), [self.name() for _ in carried]
+        for kind, name in zip(carried, inner_names):
+            body.own[kind].append(name)
+        if self.random.random() < 0.6:
+            self.cast(body, "number", turn)
+        self.fill(body, depth + 1)
+        limit = self.constant(body, self.random.randint(0, 3), None, "int64", i64)
+        again = body.add(None, f"Less({turn}, {limit})", lambda values: values[turn] < values[limit])
+        if most and self.random.random() < 0.5:
+            again = goes_on
+        results, rows = self.outputs(body, carried), self.outputs(body, scanned)
+
+        def run(values):
+            state, scans, turns = [values[name] for name in given], [[] for _ in scanned], 0
+            holds = bool(values[first]) if first else True
+            while holds and (most is None or turns < values[most]):
+                inner = dict(values) | dict(zip(inner_names, state)) | {turn: i64(turns), goes_on: np.asarray(holds)}
+                body.run(inner)
+                state, holds, turns = [inner[name] for name in results], bool(inner[again]), turns + 1
+                for scan, name in zip(scans, rows):
+                    scan.append(inner[name])
+            shapes = [(0,) if kind == "number" else (0, self.size) for kind in scanned]
+            return state + [np.stack(scan) if scan else np.zeros(shape, self.dtype) for scan, shape in zip(scans, shapes)]
+
+        parameters = [f"int64 {turn}", f"bool {goes_on}"] + [self.declared(*each) for each in zip(carried, inner_names)]
+        declared = [f"bool {again}"] + [self.declared(*each) for each in zip(carried + scanned, results + rows)]
+        stacked = ["list" if kind == "number" else "table" for kind in scanned]
+        text = f"Loop ({', '.join([most or '_', first or '_', *given])}) <body = b ({', '.join(parameters)}) => " \
+               f"({', '.join(declared)}) {body.text()}>"
+        self.results(block, carried + stacked, text, run)
+
+    def scan(self, block, depth):
+        table = block.pick("table")
+        carried, scanned = self.kinds(0, 2, ("number", "row")), self.kinds(1, 2, ("number", "row"))
+        given = [block.pick(kind) for kind in carried]
+        body = Block(self, block)
+        row, inner_names = self.name(), [self.name() for _ in carried]
+        for kind, name in zip(["row", *carried], [row, *inner_names]):
+            body.own[kind].append(name)
+        self.fill(body, depth + 1)
+        results, rows = self.outputs(body, carried), self.outputs(body, scanned)
+        backwards, turned = self.random.randint(0, 1), [self.random.randint(0, 1) for _ in scanned]
+
+        def run(values):
+            state, scans = [values[name] for name in given], [[] for _ in scanned]
+            for each in values[table][::-1] if backwards else values[table]:
+                inner = dict(values) | dict(zip(inner_names, state)) | {row: each}
+                body.run(inner)
+                state = [inner[name] for name in results]
+                for scan, name in zip(scans, rows):
+                    scan.append(inner[name])
+            shapes = [(0,) if kind == "number" else (0, self.size) for kind in scanned]
+            return state + [np.stack(scan[::-1] if back else scan) if scan else np.zeros(shape, self.dtype)
+                            for scan, shape, back in zip(scans, shapes, turned)]
+
+        parameters = [self.declared(*each) for each in zip([*carried, "row"], [*inner_names, row])]
+        declared = [self.declared(*each) for each in zip(carried + scanned, results + rows)]
+        stacked = ["list" if kind == "number" else "table" for kind in scanned]
+        text = f"Scan ({', '.join([*given, table])}) <num_scan_inputs = 1, scan_input_directions = [{backwards}], " \
+               f"scan_output_directions = {turned}, body = b ({', '.join(parameters)}) => ({', '.join(declared)}) " \
+               f"{body.text()}>"
+        self.results(block, carried + stacked, text, run)
+
+
+def program(random, number):
+    dtype, size = random.choice([np.int64, np.int64, np.int32]), random.choice([0, 1, 2, 3, 3, 5])
+    maker = Program(random, dtype, size)
+    block = Block(maker)
+    generator = np.random.Generator(np.random.PCG64(random.getrandbits(32)))
+    shapes = {"number": [()], "row": [(size,)], "list": [(random.randint(0, 4),)], "table": [(random.randint(0, 3), size)]}
+    inputs, names = [], []
+    for kind, each in shapes.items():
+        for shape in each:
+            inputs.append(np.asarray(generator.integers(-4, 5, shape)).astype(dtype))
+            names.append(f"x{len(names)}")
+            block.own[kind].append(names[-1])
+    for _ in range(random.randint(2, 5)):
+        maker.statement(block, 0)
+    values = dict(zip(names, inputs))
+    block.run(values)
+    made = [name for kind in block.own for name in block.own[kind] if name not in names]
+    outputs = random.sample(made, min(len(made), 4))
+    if not outputs:
+        return None
+    name = f"program_{number}"
+    return graph(name, f"({', '.join(names)}) => ({', '.join(outputs)}) {block.text()}", inputs,
+                 [values[output] for output in outputs])
+
+
+def cases(random, count):
+    for number in range(count):
+        case = program(random, number)
+        if case is not None:
+            yield case

@@ -176,7 +176,7 @@ ValueId adam_rate(const Step& step, double alpha, double beta) {
   // 1 - base^T without the loss of digits that the difference would have.
   const auto one_without = [&](double base) {
     if (!(base > 0)) node.fail_model(std::format("a decay of {} is not positive", base));
-    const ValueId exponent = step.scaled(step.count(DType::float32), std::log(base));
+    const ValueId exponent = step.scaled(step.count(node.dtype(step.rate())), std::log(base));
     return node.pointwise(Function::negate, {node.pointwise(Function::elu, {exponent}, {Immediate::of(1)})});
   };
   const ValueId correction = node.pointwise(

@@ -3,6 +3,8 @@ data, turns that never happen, siblings whose values have the same names."""
 import numpy as np
 from known_value_cases import graph
 from onnx import TensorProto
+from pointwise_cases import draw, some_of
+from sequence_cases import NAMES, draw_any
 
 i64 = np.int64
 ELEMENTS = {np.int64: ("int64", TensorProto.INT64), np.int32: ("int32", TensorProto.INT32)}
@@ -91,6 +93,14 @@ class Program:
         return block.add("list", f"Gather({b}, {flat})", lambda values: values[b][values[flat]])
 
     def condition(self, block):
+        """A scalar, or one element with an axis."""
+        name = self.comparison(block)
+        if self.random.random() < 0.7:
+            return name
+        shape = self.constant(block, "1", None, "int64[1]", i64)
+        return block.add(None, f"Reshape({name}, {shape})", lambda values: values[name].reshape(1))
+
+    def comparison(self, block):
         a = block.pick("number")
         if self.random.random() < 0.5:
             b = block.pick("number")
@@ -255,8 +265,103 @@ def program(random, number):
                  [values[output] for output in outputs])
 
 
+def scanned(random, number):
+    """Tensors of every type along any axis, in either direction, two at once; nothing where there are no rows."""
+    turns, count = random.randint(0, 4), random.randint(1, 2)
+    inputs, axes, directions, lines, results, expected, parameters = [], [], [], [], [], [], []
+    out_axes, out_directions = [], []
+    for i in range(count):
+        dtype, shape = random.choice(list(NAMES)), [random.randint(1, 3) for _ in range(random.randint(0, 2))]
+        axis, out_axis = random.randint(0, len(shape)), random.randint(0, len(shape))
+        x = draw_any(random, [*shape[:axis], turns, *shape[axis:]], dtype)
+        back, out_back = random.randint(0, 1), random.randint(0, 1)
+        rank = len(shape) + 1
+        inputs.append(x)
+        axes.append(random.choice([axis, axis - rank]))
+        out_axes.append(random.choice([out_axis, out_axis - rank]))
+        directions.append(back)
+        out_directions.append(out_back)
+        sizes = ", ".join(map(str, shape))
+        parameters.append((f"{NAMES[dtype]}[{sizes}] e{i}", f"{NAMES[dtype]}[{sizes}] r{i}"))
+        lines.append(f"r{i} = Identity(e{i})")
+        rows = np.moveaxis(x, axis, 0)
+        expected.append(np.moveaxis(rows[::-1] if back != out_back else rows, 0, out_axis))
+        results.append(f"y{i}")
+    given, made = [", ".join(each) for each in zip(*parameters)]
+    text = f"({', '.join(f'x{i}' for i in range(count))}) => (turns, {', '.join(results)}) {{ " \
+           f"zero = Constant<value = int64 {{0}}>() turns, {', '.join(results)} = " \
+           f"Scan (zero, {', '.join(f'x{i}' for i in range(count))}) <num_scan_inputs = {count}, " \
+           f"scan_input_axes = {axes}, scan_input_directions = {directions}, scan_output_axes = {out_axes}, " \
+           f"scan_output_directions = {out_directions}, body = b (int64 n, {given}) => (int64 m, {made}) {{ " \
+           f"one = Constant<value = int64 {{1}}>() m = Add(n, one) {' '.join(lines)} }}> }}"
+    return graph(f"scanned_{number}", text, inputs, [i64(turns), *expected])
+
+
+def carried(random, number):
+    """A loop takes rows of any type in an order that is data, and puts them behind each other; a branch may turn that."""
+    dtype, shape = random.choice(list(NAMES)), [random.randint(1, 3) for _ in range(random.randint(0, 2))]
+    x = draw_any(random, [random.randint(1, 4), *shape], dtype)
+    order = np.asarray([random.randrange(len(x)) for _ in range(random.randint(0, 5))], i64)
+    turned, kind = np.asarray(random.random() < 0.5), NAMES[dtype]
+    sizes = ", ".join(map(str, shape))
+    rest = f", {sizes}" if sizes else ""
+    taken = x[order]
+    text = f"""(x, order, turned) => (rows, all, chosen) {{ m = Size(order)
+        zero = Constant<value = int64[1] {{0}}>() none = Slice(x, zero, zero)
+        all, rows = Loop (m, , none) <body = b (int64 i, bool c, {kind}[N{rest}] v) =>
+                (bool d, {kind}[M{rest}] w, {kind}[{sizes}] r) {{
+            d = Identity(c) at = Gather(order, i) r = Gather(x, at) axis = Constant<value = int64[1] {{0}}>()
+            wide = Unsqueeze(r, axis) w = Concat<axis = 0>(wide, v) }}>
+        chosen = If (turned) <then_branch = t () => ({kind}[A{rest}] y) {{ y = Concat<axis = 0>(all, rows) }},
+            else_branch = e () => ({kind}[B{rest}] y) {{ y = Identity(all) }}> }}"""
+    back = taken[::-1]
+    return graph(f"carried_{number}", text, [x, order, turned],
+                 [taken, back, np.concatenate([back, taken]) if turned else back])
+
+
+def batched(random, number):
+    """Scan of opset 8: each example of a batch by itself, of which only the first rows count."""
+    batch, most, size = random.randint(1, 3), random.randint(1, 4), random.randint(1, 3)
+    x, start = draw(random, [batch, most, size], np.float32), draw(random, [batch, size], np.float32)
+    lengths = np.asarray([random.randint(0, most) for _ in range(batch)], i64) if random.random() < 0.6 else None
+    sums, expected = start.copy(), np.zeros((batch, most, size), np.float32)
+    for i in range(batch):
+        for turn in range(most if lengths is None else lengths[i]):
+            sums[i] = expected[i, turn] = sums[i] + x[i, turn]
+    names = "(x, start)" if lengths is None else "(x, start, lengths)"
+    kind, given = f"float[{size}]", "_" if lengths is None else "lengths"
+    text = f"""{names} => (last, sums) {{ last, sums = Scan ({given}, start, x) <num_scan_inputs = 1,
+        body = b ({kind} a, {kind} e) => ({kind} n, {kind} r) {{ n = Add(a, e) r = Identity(n) }}> }}"""
+    return graph(f"batched_{number}", text, [x, start] + ([] if lengths is None else [lengths]), [sums, expected], 8)
+
+
+def stepwise(random, number):
+    """A recurrent layer with weights from around, by Scan or by Loop, whose length is data."""
+    steps, batch, features, size = random.randint(0, 4), random.randint(1, 3), random.randint(1, 5), random.randint(1, 5)
+    shapes = [steps, batch, features], [batch, size], [features, size], [size, size], [size]
+    inputs = [draw(random, shape, np.float32, -1, 1) for shape in shapes]
+    x, h, w, r, b = [array.astype(np.float64) for array in inputs]
+    rows = np.zeros((steps, batch, size))
+    for i in range(steps):
+        h = rows[i] = np.tanh(x[i] @ w + h @ r + b)
+    cell = "g = Gemm(e, w, b) k = MatMul(a, r) s = Add(g, k) n = Tanh(s) y = Identity(n)"
+    kind = f"float[{batch}, {size}]"
+    if random.random() < 0.5:
+        node = f"Scan (h, x) <num_scan_inputs = 1, body = b ({kind} a, float[{batch}, {features}] e) => " \
+               f"({kind} n, {kind} y) {{ {cell} }}>"
+    else:
+        node = f"Loop (m, , h) <body = b (int64 i, bool c, {kind} a) => (bool d, {kind} n, {kind} y) " \
+               f"{{ d = Identity(c) e = Gather<axis = 0>(x, i) {cell} }}>"
+    text = "(x, h, w, r, b) => (last, rows) { shape = Shape<end = 1>(x) axis = Constant<value = int64[1] {0}>() " \
+           f"m = Squeeze(shape, axis) last, rows = {node} }}"
+    case = graph(f"stepwise_{number}", text, inputs, [h.astype(np.float32), rows.astype(np.float32)])
+    case.constants = (2, 3, 4) if random.random() < 0.7 else ()
+    case.tolerance = 1e-5
+    return case
+
+
+MAKERS = [program, program, program, scanned, carried, batched, stepwise]
+
+
 def cases(random, count):
-    for number in range(count):
-        case = program(random, number)
-        if case is not None:
-            yield case
+    return some_of(MAKERS, 1, random, count // 2)

@@ -114,6 +114,12 @@ def binary(random, number):
         return modulo(random, number)
 
 
+def opposite(random, number):
+    x = draw(random, draw_shape(random), random.choice([np.bool_, *INTEGERS]), special=True)
+    op = "Not" if x.dtype == np.bool_ else "BitwiseNot"
+    return made(random, f"{op}_{number}", op, 18, [x], {}, [~x])
+
+
 def modulo(random, number):
     dtype = random.choice(FLOATS + INTEGERS)
     a, b = pair(random, dtype, special=random.random() < 0.5)
@@ -355,7 +361,7 @@ def cumulative(random, number):
                 {"exclusive": exclusive, "reverse": reverse}, [np.flip(sums, axis) if reverse else sums])
 
 
-MAKERS = [binary, binary, binary, modulo, several, power, unary, unary, unary, with_numbers, clip, where, slopes,
+MAKERS = [binary, binary, binary, opposite, modulo, several, power, unary, unary, unary, with_numbers, clip, where, slopes,
           is_infinite, reduction, reduction, extreme, softmax, cumulative]
 
 

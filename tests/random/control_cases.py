@@ -262,7 +262,7 @@ def program(random, number):
         return None
     name = f"program_{number}"
     return graph(name, f"({', '.join(names)}) => ({', '.join(outputs)}) {block.text()}", inputs,
-                 [values[output] for output in outputs])
+                 [values[output] for output in outputs], random.choice([13, 16, 18, 19, 21, 23]))
 
 
 def scanned(random, number):
@@ -295,6 +295,29 @@ def scanned(random, number):
            f"scan_output_directions = {out_directions}, body = b (int64 n, {given}) => (int64 m, {made}) {{ " \
            f"one = Constant<value = int64 {{1}}>() m = Add(n, one) {' '.join(lines)} }}> }}"
     return graph(f"scanned_{number}", text, inputs, [i64(turns), *expected])
+
+
+NARROW = {"int4": (22, -8, 7), "uint4": (21, 0, 15), "bfloat16": (16, -128, 128), "float8e4m3fn": (17, -16, 16)}
+
+
+def narrow(random, number):
+    """Elements of fewer bits than a byte are cut and joined where no byte ends; in a scan, a loop and a sequence."""
+    kind, (number_of, low, high) = random.choice(list(NARROW.items()))
+    shape = [random.randint(1, 4) for _ in range(random.randint(2, 3))]
+    x, rest = draw(random, shape, np.int32, low, high).astype(np.float32), ", ".join(map(str, shape[1:]))
+    turns = random.randint(0, shape[0])
+    text = f"""(x, m) => (y, z, w) {{ c = Cast<to = {number_of}>(x)
+        rows = Scan (c) <num_scan_inputs = 1, scan_input_directions = [1], scan_output_axes = [{len(shape) - 1}],
+            body = b ({kind}[{rest}] e) => ({kind}[{rest}] r) {{ r = Identity(e) }}>
+        y = Cast<to = 1>(rows)
+        some = Loop (m, ) <body = g (int64 i, bool a) => (bool d, {kind}[{rest}] q) {{ d = Identity(a)
+            one = Constant<value = int64[1] {{1}}>() zero = Constant<value = int64[1] {{0}}>()
+            at = Reshape(i, one) next = Add(at, one) u = Slice(x, at, next, zero) t = Cast<to = {number_of}>(u)
+            q = Squeeze(t, zero) }}>
+        z = Cast<to = 1>(some) s = SplitToSequence<axis = -1, keepdims = 0>(c)
+        joined = ConcatFromSequence<axis = 0, new_axis = 1>(s) w = Cast<to = 1>(joined) }}"""
+    return graph(f"narrow_{number}", text, [x, np.asarray(turns, i64)],
+                 [np.moveaxis(x[::-1], 0, -1), x[:turns], np.moveaxis(x, -1, 0)], 21)
 
 
 def carried(random, number):
@@ -360,8 +383,50 @@ def stepwise(random, number):
     return case
 
 
-MAKERS = [program, program, program, scanned, carried, batched, stepwise]
+def of_sizes():
+    """Ranks that a branch or a turn decides, values that pass by, and lengths that only data say."""
+    x = np.asarray([1, 2, 3], np.float32)
+    axis = "z = Constant<value = int64[1] {0}>()"
+    for c in (True, False):
+        yield graph(f"rank_of_branch_{c}", f"""(c, x) => (y, s) {{ {axis}
+            r = If (c) <then_branch = t () => (float[N, M] a) {{ a = Unsqueeze(x, z) }},
+                else_branch = e () => (float[N] b) {{ b = Identity(x) }}> y = Add(r, r) s = Shape(r) }}""",
+                    [np.asarray(c), x], [(x[None] if c else x) * 2, np.asarray([1, 3] if c else [3])])
+    for m in (0, 3):
+        turns = np.asarray(m, i64)
+        yield graph(f"rank_grows_{m}", f"""(m, x) => (y) {{ {axis} y = Loop (m, , x) <body = b (int64 i, bool c, float a) =>
+            (bool d, float e) {{ d = Identity(c) e = Unsqueeze(a, z) }}> }}""", [turns, x], [x.reshape([1] * m + [3])])
+        yield graph(f"from_around_{m}", """(m, x) => (y, k) { y, k = Loop (m, ) <body = b (int64 i, bool c) =>
+            (bool c, float[3] x, float[3] n) { n = Neg(x) }> }""", [turns, x], [np.stack([x] * m) if m else np.zeros((0, 3), x.dtype),
+                                                                       np.stack([-x] * m) if m else np.zeros((0, 3), x.dtype)])
+        yield graph(f"swapped_{m}", """(m, x, y) => (a, b) { a, b = Loop (m, , x, y) <body = b (int64 i, bool c, float[3] p,
+            float[3] q) => (bool c, float[3] q, float[3] p) { }> }""", [turns, x, -x], [-x, x] if m % 2 else [x, -x])
+        yield graph(f"turns_{m}", """(m) => (n, rows) { o = Constant<value = int64 {7}>() n, rows = Loop (m, , o) <body = b (
+            int64 i, bool c, int64 p) => (bool c, int64 i, int64 i) { }> }""", [turns],
+                    [np.asarray(m - 1 if m else 7, i64), np.arange(m)])
+    for name, given in (("some", [0, 2, 0, 3]), ("none", [0, 0])):
+        given = np.asarray(given, np.float32)
+        left = given[given != 0]
+        yield graph(f"{name}_not_zero", """(x) => (y, n, w) { nz = NonZero(x) z = Constant<value = int64[1] {0}>()
+            p = Squeeze(nz, z) k = Gather(x, p) y = Scan (k) <num_scan_inputs = 1, body = b (float e) => (float r) {
+            r = Mul(e, e) }> n = Size(y) w = ReduceSum(y) }""", [given], [left * left, np.asarray(left.size), [(left * left).sum()]])
+    yield graph("until_nothing_is_left", """(x) => (y, n) { t = Constant<value = bool {1}>() z = Constant<value = int64 {0}>()
+        y, n = Loop (_, t, x, z) <body = b (int64 i, bool c, float[N] a, int64 k) => (bool d, float[M] o, int64 i) {
+            h = Constant<value = float[1] {0.5}>() w = Mul(a, h) one = Constant<value = float {1}>() big = Greater(w, one)
+            o = Compress(w, big) s = Size(o) zero = Constant<value = int64 {0}>() d = Greater(s, zero) }> }""",
+                [np.asarray([8, 2, 5, 30], np.float32)], [np.zeros(0, np.float32), np.asarray(4)])
+    twice = lambda a: np.concatenate([np.concatenate([a, x]) + 1, x])
+    yield graph("sequence_map_in_a_loop", """(m, x) => (n, y) { s = SequenceConstruct(x, x) e = Concat<axis = 0>(x, x)
+        q = SequenceInsert(s, e) r = Loop (m, , q) <body = b (int64 i, bool c, seq(float[N]) p) => (bool c, seq(float[N]) o) {
+            f = Cast<to = 1>(i) o = SequenceMap (p) <body = g (float[N] a) => (float[M] b) {
+                h = Add(a, f) b = Concat<axis = 0>(h, x) }> }>
+        n = SequenceLength(r) y = ConcatFromSequence<axis = 0>(r) }""", [np.asarray(2), x],
+                [np.asarray(3), np.concatenate([twice(x), twice(x), twice(np.concatenate([x, x]))])])
+
+
+MAKERS = [program, program, program, scanned, narrow, carried, batched, stepwise]
 
 
 def cases(random, count):
-    return some_of(MAKERS, 1, random, count // 2)
+    yield from of_sizes()
+    yield from some_of(MAKERS, 1, random, count // 2)

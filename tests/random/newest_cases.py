@@ -167,17 +167,17 @@ def swish(random, number):
 
 
 def running_product(random, number):
-    shape, dtype = [random.randint(1, 6) for _ in range(random.randint(1, 4))], random.choice([f32, f64, np.int32, i64])
-    x = uniform(random, *shape, low=-3, high=3).astype(dtype)
+    shape, dtype = [random.randint(1, 6) for _ in range(random.randint(1, 4))], random.choice([f32, f64, np.float16, np.int32, i64, np.uint32, np.uint64])
+    x = uniform(random, *shape, low=-3 if np.dtype(dtype).kind != "u" else 0, high=3).astype(dtype)
     axis, exclusive, reverse = random.randrange(-x.ndim, x.ndim), random.randint(0, 1), random.randint(0, 1)
     turned = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
-    result = np.cumprod(turned.astype(f64 if x.dtype.kind == "f" else i64), 0)
+    result = np.cumprod(turned.astype(f64 if x.dtype.kind == "f" else x.dtype), 0)
     if exclusive:
         result = np.concatenate([np.ones_like(result[:1]), result[:-1]])
     result = np.moveaxis(result, 0, axis)
     return Case(f"cumprod_{number}", "CumProd", 26, [x, np.asarray(axis, random.choice([np.int32, i64]))],
                 {"exclusive": exclusive, "reverse": reverse}, random.choice([(), (1,)]),
-                [(np.flip(result, axis) if reverse else result).astype(dtype)])
+                [(np.flip(result, axis) if reverse else result).astype(dtype)], 2e-3 if dtype == np.float16 else 1e-5)
 
 
 def same_bits(random, number):

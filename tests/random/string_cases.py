@@ -2,6 +2,7 @@
 import re
 
 import movement_cases
+import newest_cases
 import numpy as np
 import selection_cases
 from check_operators import Case
@@ -189,6 +190,7 @@ def read(random, number):
     return made(random, f"Cast_of_text_{number}", "Cast", 19, [words], {"to": to}, [x])
 
 
+MAKING = {"Cast", "CastLike", "ConstantOfShape", "EyeLike"}  # make numbers, and do not move them
 SMALL = [np.dtype(np.int8), np.dtype(np.int16), np.dtype(np.uint8), np.dtype(np.uint16)]
 
 
@@ -196,7 +198,7 @@ def moved(random, number):
     """A case that moves numbers of a small type, with each number written as a text; zero, which pads, is an empty one."""
     while True:
         case = random.choice(movement_cases.MAKERS + MOVING_SELECTIONS)(random, number)
-        if case is None or case.op_type in ("Cast", "EyeLike") or case.expected[0].dtype not in SMALL or \
+        if case is None or case.op_type in MAKING or case.expected[0].dtype not in SMALL or \
                 case.attributes.get("reduction", "none") != "none":
             continue
         word = lambda value: "" if value == 0 else f"n° {value}"
@@ -208,9 +210,24 @@ def moved(random, number):
         return case
 
 
-MOVING_SELECTIONS = [selection_cases.scatter_elements, selection_cases.compress]
+MOVING_SELECTIONS = [selection_cases.scatter_elements, selection_cases.compress, newest_cases.cache_update]
 MAKERS = [concatenated, compared, chosen, split, split, normalized, matched, counted, counted, written, read, moved, moved,
           moved]
+
+
+def by_place():
+    square = texts([2, 2], "abcd")
+    yield made(None, "one_hot_text", "OneHot", 11, [np.asarray([1, -2, 5]), np.asarray(2), texts([2], ["", "x"])], {},
+               [texts([3, 2], ["", "x", "x", "", "", ""])], ())
+    yield made(None, "reversed_text", "ReverseSequence", 10, [square, np.asarray([2, 1])], {"batch_axis": 1, "time_axis": 0},
+               [texts([2, 2], "cbad")], ())
+    yield made(None, "scattered_text", "ScatterND", 18, [square, np.asarray([[1], [-2]]), texts([2, 2], ["e", "", "f", "g"])],
+               {}, [texts([2, 2], ["f", "g", "e", ""])], ())
+    yield made(None, "centred_text", "CenterCropPad", 18, [square, np.asarray([1, 4])], {},
+               [texts([1, 4], ["", "a", "b", ""])], (1,))
+    yield made(None, "unique_text", "Unique", 11, [texts([5], ["b", "", "b", "é", "a"])], {},
+               [texts([4], ["", "a", "b", "é"]), np.asarray([1, 4, 0, 3]), np.asarray([2, 0, 2, 3, 1]),
+                np.asarray([1, 1, 2, 1])], ())
 
 
 def refused():
@@ -222,5 +239,6 @@ def refused():
 
 
 def cases(random, count):
+    yield from by_place()
     yield from refused()
     yield from some_of(MAKERS, 3, random, count)

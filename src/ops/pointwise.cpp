@@ -107,6 +107,21 @@ std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chai
   return result;
 }
 
+// Strings are compared and chosen from; nothing else is known of them.
+std::optional<Tensor> evaluate_texts(PointwiseChain chain, std::span<const Tensor> inputs, DType output_dtype) {
+  for (PointwiseStep& step : chain.steps) {
+    const bool known = step.function == PointwiseFunction::equal || step.function == PointwiseFunction::select;
+    if (step.dtype == DType::string && !known) return std::nullopt;
+    if (step.dtype == DType::string) step.dtype = DType::int64;
+  }
+  TextNumbers numbers;
+  std::vector<Tensor> encoded;
+  for (const Tensor& input : inputs)
+    encoded.push_back(input.dtype() == DType::string ? numbers.encode(input) : input);
+  if (output_dtype != DType::string) return evaluate_chain(chain, encoded, output_dtype);
+  return numbers.decode(evaluate_chain(chain, encoded, DType::int64));
+}
+
 }  // namespace
 
 std::string_view to_string(PointwiseFunction function) noexcept { return describe(function).name; }
@@ -312,21 +327,6 @@ std::vector<Fact> Pointwise::infer(std::span<const Fact> inputs, Assumptions& as
     }
   }
   return {Fact::of(output_dtype_, std::move(shape))};
-}
-
-// Strings are compared and chosen from; nothing else is known of them.
-std::optional<Tensor> evaluate_texts(PointwiseChain chain, std::span<const Tensor> inputs, DType output_dtype) {
-  for (PointwiseStep& step : chain.steps) {
-    const bool known = step.function == PointwiseFunction::equal || step.function == PointwiseFunction::select;
-    if (step.dtype == DType::string && !known) return std::nullopt;
-    if (step.dtype == DType::string) step.dtype = DType::int64;
-  }
-  TextNumbers numbers;
-  std::vector<Tensor> encoded;
-  for (const Tensor& input : inputs)
-    encoded.push_back(input.dtype() == DType::string ? numbers.encode(input) : input);
-  if (output_dtype != DType::string) return evaluate_chain(chain, encoded, output_dtype);
-  return numbers.decode(evaluate_chain(chain, encoded, DType::int64));
 }
 
 std::vector<Tensor> Pointwise::evaluate(std::span<const Tensor> inputs) const {

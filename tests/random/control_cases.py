@@ -393,12 +393,11 @@ def of_sizes():
                 else_branch = e () => (float[N] b) {{ b = Identity(x) }}> y = Add(r, r) s = Shape(r) }}""",
                     [np.asarray(c), x], [(x[None] if c else x) * 2, np.asarray([1, 3] if c else [3])])
     for m in (0, 3):
-        turns = np.asarray(m, i64)
+        turns, times = np.asarray(m, i64), lambda a: np.repeat(a[None], m, 0)
         yield graph(f"rank_grows_{m}", f"""(m, x) => (y) {{ {axis} y = Loop (m, , x) <body = b (int64 i, bool c, float a) =>
             (bool d, float e) {{ d = Identity(c) e = Unsqueeze(a, z) }}> }}""", [turns, x], [x.reshape([1] * m + [3])])
         yield graph(f"from_around_{m}", """(m, x) => (y, k) { y, k = Loop (m, ) <body = b (int64 i, bool c) =>
-            (bool c, float[3] x, float[3] n) { n = Neg(x) }> }""", [turns, x], [np.stack([x] * m) if m else np.zeros((0, 3), x.dtype),
-                                                                       np.stack([-x] * m) if m else np.zeros((0, 3), x.dtype)])
+            (bool c, float[3] x, float[3] n) { n = Neg(x) }> }""", [turns, x], [times(x), times(-x)])
         yield graph(f"swapped_{m}", """(m, x, y) => (a, b) { a, b = Loop (m, , x, y) <body = b (int64 i, bool c, float[3] p,
             float[3] q) => (bool c, float[3] q, float[3] p) { }> }""", [turns, x, -x], [-x, x] if m % 2 else [x, -x])
         yield graph(f"turns_{m}", """(m) => (n, rows) { o = Constant<value = int64 {7}>() n, rows = Loop (m, , o) <body = b (
@@ -409,7 +408,8 @@ def of_sizes():
         left = given[given != 0]
         yield graph(f"{name}_not_zero", """(x) => (y, n, w) { nz = NonZero(x) z = Constant<value = int64[1] {0}>()
             p = Squeeze(nz, z) k = Gather(x, p) y = Scan (k) <num_scan_inputs = 1, body = b (float e) => (float r) {
-            r = Mul(e, e) }> n = Size(y) w = ReduceSum(y) }""", [given], [left * left, np.asarray(left.size), [(left * left).sum()]])
+            r = Mul(e, e) }> n = Size(y) w = ReduceSum(y) }""", [given],
+                    [left * left, np.asarray(left.size), [(left * left).sum()]])
     yield graph("until_nothing_is_left", """(x) => (y, n) { t = Constant<value = bool {1}>() z = Constant<value = int64 {0}>()
         y, n = Loop (_, t, x, z) <body = b (int64 i, bool c, float[N] a, int64 k) => (bool d, float[M] o, int64 i) {
             h = Constant<value = float[1] {0.5}>() w = Mul(a, h) one = Constant<value = float {1}>() big = Greater(w, one)
@@ -429,4 +429,4 @@ MAKERS = [program, program, program, scanned, narrow, carried, batched, stepwise
 
 def cases(random, count):
     yield from of_sizes()
-    yield from some_of(MAKERS, 1, random, count // 2)
+    yield from some_of(MAKERS, 1, random, count * 2 // 5)

@@ -147,7 +147,7 @@ def product(random, number):
 
 
 def general_product(random, number):
-    dtype = random.choice([f32, f32, f16, f64])
+    dtype = random.choice([f32, f32, f16, f64, i32, i64])
     rows, inner, columns = [random.choice([1, 2, 3, 5, 8, 17, 40]) for _ in range(3)]
     a_turned, b_turned = random.randint(0, 1), random.randint(0, 1)
     a, b = draw(random, [inner, rows] if a_turned else [rows, inner], dtype), \
@@ -159,6 +159,7 @@ def general_product(random, number):
     expected = alpha * (wide(a).T if a_turned else wide(a)) @ (wide(b).T if b_turned else wide(b))
     if inputs[2] is not None:
         expected = expected + beta * wide(c)
+    expected = expected if np.dtype(dtype).kind == "f" else np.trunc(expected)  # after the sum
     return made(random, f"Gemm_{number}", "Gemm", 13, inputs,
                 {"transA": a_turned, "transB": b_turned, "alpha": float(alpha), "beta": float(beta)},
                 [expected.astype(dtype)])
@@ -345,8 +346,10 @@ def signal_tables(random, number):
     turns = 2 * np.pi * np.arange(size) / (size if periodic else size - 1)
     expected = {"HannWindow": 0.5 - 0.5 * np.cos(turns), "HammingWindow": 25 / 46 - 21 / 46 * np.cos(turns),
                 "BlackmanWindow": 0.42 - 0.5 * np.cos(turns) + 0.08 * np.cos(2 * turns)}[op]
-    return made(random, f"{op}_{number}", op, 17, [np.asarray(size, random.choice([i32, i64]))], {"periodic": periodic},
-                [expected.astype(f32)], 1e-5)
+    dtype = random.choice([f32, f32, f16, f64])
+    return made(random, f"{op}_{number}", op, 17, [np.asarray(size, random.choice([i32, i64]))],
+                {"periodic": periodic, "output_datatype": helper.np_dtype_to_tensor_dtype(np.dtype(dtype))},
+                [expected.astype(dtype)], TOLERANCE[dtype])
 
 
 def mel_weights(random, number):

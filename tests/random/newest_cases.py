@@ -167,7 +167,8 @@ def swish(random, number):
 
 
 def running_product(random, number):
-    shape, dtype = [random.randint(1, 6) for _ in range(random.randint(1, 4))], random.choice([f32, f64, np.float16, np.int32, i64, np.uint32, np.uint64])
+    shape = [random.randint(1, 6) for _ in range(random.randint(1, 4))]
+    dtype = random.choice([f32, f64, np.float16, np.int32, i64, np.uint32, np.uint64])
     x = uniform(random, *shape, low=-3 if np.dtype(dtype).kind != "u" else 0, high=3).astype(dtype)
     axis, exclusive, reverse = random.randrange(-x.ndim, x.ndim), random.randint(0, 1), random.randint(0, 1)
     turned = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)

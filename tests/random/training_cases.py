@@ -123,14 +123,16 @@ def dropped(random, number):
 
 
 def half_dropped(random, number):
-    ratio = random.choice([0.25, 0.5, 0.75])
+    ratio = random.choice([0.3, 0.5, 0.7])
+    dtype, (kind, slack) = random.choice([(f32, ("float", "0.00001")), (f64, ("double", "0.000000000001"))])
     text = f"""(x, r, t) => (same, centred) {{ y, mask = Dropout(x, r, t)
-        one = Constant<value = float {{1}}>() rest = Sub(one, r) grown = Div(x, rest) zero = Constant<value = float {{0}}>()
-        wanted = Where(mask, grown, zero) off = Sub(y, wanted) size = Abs(off) same = ReduceMax<keepdims = 0>(size)
-        kept = Cast<to = 1>(mask) m = ReduceMean<keepdims = 0>(kept) wrong = Sub(m, rest) error = Abs(wrong)
-        n = Constant<value = float {{{3 / COUNT**0.5:.6f}}}>() centred = Less(error, n) }}"""
-    return graph(f"half_dropped_{number}", text, [draw(random, [COUNT], f32), np.asarray(ratio, f32), np.asarray(True)],
-                 [np.asarray(0, f32), np.asarray(True)], 13)
+        one = Constant<value = {kind} {{1}}>() rest = Sub(one, r) grown = Div(x, rest) zero = Constant<value = {kind} {{0}}>()
+        wanted = Where(mask, grown, zero) off = Sub(y, wanted) size = Abs(off) most = ReduceMax<keepdims = 0>(size)
+        near = Constant<value = {kind} {{{slack}}}>() same = Less(most, near)
+        kept = CastLike(mask, rest) m = ReduceMean<keepdims = 0>(kept) wrong = Sub(m, rest) error = Abs(wrong)
+        n = Constant<value = {kind} {{{3 / COUNT**0.5:.6f}}}>() centred = Less(error, n) }}"""
+    return graph(f"half_dropped_{number}", text, [draw(random, [COUNT], dtype), np.asarray(ratio, dtype), np.asarray(True)],
+                 [np.asarray(True), np.asarray(True)], 17)
 
 
 MAKERS = [optimizer, optimizer, certain, by_chance, dropped, half_dropped]

@@ -154,4 +154,4 @@ MAKERS = [integer_convolution, quantized_convolution, quantized_convolution, def
 
 
 def cases(random, count):
-    return some_of(MAKERS, 1, random, count // 3)
+    return some_of(MAKERS, 1, random, count // 4)

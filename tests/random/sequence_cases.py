@@ -215,4 +215,4 @@ def refused():
 
 def cases(random, count):
     yield from refused()
-    yield from some_of(MAKERS, 1, random, count)
+    yield from some_of(MAKERS, 1, random, count // 2)

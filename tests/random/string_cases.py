@@ -241,4 +241,4 @@ def refused():
 def cases(random, count):
     yield from by_place()
     yield from refused()
-    yield from some_of(MAKERS, 2, random, count)
+    yield from some_of(MAKERS, 1, random, count)

@@ -139,4 +139,4 @@ MAKERS = [optimizer, optimizer, certain, by_chance, dropped, half_dropped]
 
 
 def cases(random, count):
-    return some_of(MAKERS, 1, random, count // 4)
+    return some_of(MAKERS, 1, random, count // 6)

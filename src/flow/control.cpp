@@ -26,7 +26,7 @@ Tensor integer_tensor(std::int64_t value) {
 }
 
 // What a graph gives where it never runs: no rows, of the type that it declares.
-Tensor empty_result(const onnx::ValueInfo& info, std::size_t axis) {
+Tensor empty_result(const onnx::ValueInfo& info, std::int64_t axis) {
   if (info.type.kind != onnx::Type::Kind::tensor || info.type.dtype == DType::undefined) {
     fail(ErrorCode::unsupported, "output '{}' of a body that never runs has no declared type", info.name);
   }
@@ -34,13 +34,14 @@ Tensor empty_result(const onnx::ValueInfo& info, std::size_t axis) {
   if (info.type.shape) {
     for (const onnx::Dimension& dimension : *info.type.shape) shape.push_back(dimension.size.value_or(0));
   }
-  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis, shape.size())), 0);
+  const std::size_t at = info.type.shape ? axis_of(axis, shape.size() + 1) : 0;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), 0);
   return Tensor::allocate(info.type.dtype, std::move(shape));
 }
 
 // The results of all turns, one behind the other along a new axis.
 Tensor stacked(const std::vector<Tensor>& turns, const onnx::ValueInfo& info, std::int64_t axis) {
-  if (turns.empty()) return empty_result(info, static_cast<std::size_t>(std::max<std::int64_t>(axis, 0)));
+  if (turns.empty()) return empty_result(info, axis);
   return join_tensors(turns, axis, true);
 }
 

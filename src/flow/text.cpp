@@ -1,4 +1,4 @@
-// Strings: joined, cut, matched, compared.
+// Strings: joined, cut, matched.
 #include "flow/text.h"
 
 #include <re2/re2.h>
@@ -92,38 +92,11 @@ void match(HostCall& call) {
   call.set_output(0, std::move(result));
 }
 
-void compare(HostCall& call) {
-  const auto left = strings_of(call, 0), right = strings_of(call, 1);
-  const std::array tensors{call.tensor(0), call.tensor(1)};
-  const Broadcast broadcast = broadcast_tensors(tensors);
-  Tensor result = Tensor::allocate(DType::boolean, broadcast.shape);
-  const std::span<std::byte> equal = result.mutable_bytes();
-  for (std::size_t i = 0; i < equal.size(); ++i) {
-    equal[i] = std::byte{left[broadcast.positions[0][i]] == right[broadcast.positions[1][i]]};
-  }
-  call.set_output(0, std::move(result));
-}
-
-void choose(HostCall& call) {
-  const auto left = strings_of(call, 1), right = strings_of(call, 2);
-  if (call.tensor(0).dtype() != DType::boolean) fail(ErrorCode::invalid_model, "the condition is not of type bool");
-  const std::array tensors{call.tensor(0), call.tensor(1), call.tensor(2)};
-  Broadcast broadcast = broadcast_tensors(tensors);
-  std::vector<std::string> texts;
-  texts.reserve(broadcast.positions[0].size());
-  for (std::size_t i = 0; i < broadcast.positions[0].size(); ++i) {
-    const bool condition = tensors[0].bytes()[broadcast.positions[0][i]] != std::byte{0};
-    texts.push_back(condition ? left[broadcast.positions[1][i]] : right[broadcast.positions[2][i]]);
-  }
-  call.set_output(0, Tensor::of_strings(std::move(broadcast.shape), std::move(texts)));
-}
-
 constexpr onnx::TypeSet text{DType::string};
 
 constexpr std::array operators{
     HostOperator{"Cast", 1, cast_text, strings_reason},
     HostOperator{"CastLike", 15, cast_text_like, strings_reason},
-    HostOperator{"Equal", 7, compare, strings_reason},
     HostOperator{"RegexFullMatch", 20, match, strings_reason, {}, {text}},
     HostOperator{"StringConcat", 20, concatenate, strings_reason, {}, {text}},
     HostOperator{"StringNormalizer", 10, normalize_text, strings_reason, {}, {text}},
@@ -131,7 +104,6 @@ constexpr std::array operators{
     HostOperator{
         "TfIdfVectorizer", 9, vectorize_text, "n-grams are looked up in a table", {}, {text | onnx::types::indices}},
     HostOperator{"UniquePadded", 1, unique_text, strings_reason, "lapilli"},
-    HostOperator{"Where", 9, choose, strings_reason},
 };
 
 }  // namespace

@@ -56,6 +56,12 @@ ValueId GraphBuilder::cast(ValueId value, DType to, Overflow overflow) {
   return add(std::make_shared<Pointwise>(std::move(chain), to), {value});
 }
 
+ValueId GraphBuilder::as_real(ValueId value) {
+  const DType own = dtype(value);
+  if (is_floating_point(own)) return value;
+  return cast(value, bit_width(own) <= 16 ? DType::float32 : DType::float64);
+}
+
 ValueId GraphBuilder::per_channel(ValueId value, std::size_t rank) {
   if (rank < 2) return value;
   Shape wide(rank - 1, Dim(1));

@@ -37,6 +37,8 @@ class GraphBuilder {
   ValueId reshape(ValueId value, Shape shape);
   /// Rounds to nearest; `overflow` matters for floating-point types of 8 bits and fewer.
   ValueId cast(ValueId value, DType dtype, Overflow overflow = Overflow::saturate);
+  /// The value as a type that has fractions: itself, or float32 for integers of up to 16 bits and float64 for others.
+  ValueId as_real(ValueId value);
   /// Per-channel values of shape [C] as [C, 1, ...], which broadcasts against [N, C, ...] of this rank.
   ValueId per_channel(ValueId value, std::size_t rank);
   /// Inserts axes of size 1 at these positions of the result.

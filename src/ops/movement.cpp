@@ -76,8 +76,11 @@ void for_each_element(const FlatRegion& region, Move&& move) {
 Tensor move_elements(const Movement& movement, std::span<const Tensor> inputs, std::span<const std::int64_t> sizes,
                      std::span<const Region> regions) {
   const DType dtype = inputs[0].dtype();
+  const Tensor& gap = inputs.size() > 1 ? inputs[1] : movement.fill();
+  const bool fills = movement.has_gaps() && gap.defined();
   if (dtype == DType::string) {
-    std::vector<std::string> values(static_cast<std::size_t>(element_count(sizes)));
+    std::vector<std::string> values(static_cast<std::size_t>(element_count(sizes)),
+                                    fills ? gap.strings()[0] : std::string());
     for (const Region& region : regions) {
       const auto source = inputs[region.input].strings();
       for_each_element(flatten(region, inputs[region.input].shape(), sizes),
@@ -88,8 +91,7 @@ Tensor move_elements(const Movement& movement, std::span<const Tensor> inputs, s
   const std::size_t width = device_element_bytes(dtype);
   Tensor output = Tensor::allocate(is_packed(dtype) ? DType::uint8 : dtype, {sizes.begin(), sizes.end()});
   std::byte* target = output.mutable_bytes().data();
-  const Tensor& gap = inputs.size() > 1 ? inputs[1] : movement.fill();
-  if (movement.has_gaps() && gap.defined()) {
+  if (fills) {
     const Tensor element = unpacked_tensor(gap);
     const std::byte* fill = element.bytes().data();
     for (std::int64_t i = 0; i < output.element_count(); ++i)

@@ -7,6 +7,7 @@
 #include "base/half.h"
 #include "base/small_float.h"
 #include "base/text.h"
+#include "ops/text_numbers.h"
 
 namespace lapilli {
 namespace {
@@ -104,6 +105,21 @@ std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chai
     result.push_back(chain.empty() ? registers.front() : registers.back());
   }
   return result;
+}
+
+// Strings are compared and chosen from; nothing else is known of them.
+std::optional<Tensor> evaluate_texts(PointwiseChain chain, std::span<const Tensor> inputs, DType output_dtype) {
+  for (PointwiseStep& step : chain.steps) {
+    const bool known = step.function == PointwiseFunction::equal || step.function == PointwiseFunction::select;
+    if (step.dtype == DType::string && !known) return std::nullopt;
+    if (step.dtype == DType::string) step.dtype = DType::int64;
+  }
+  TextNumbers numbers;
+  std::vector<Tensor> encoded;
+  for (const Tensor& input : inputs)
+    encoded.push_back(input.dtype() == DType::string ? numbers.encode(input) : input);
+  if (output_dtype != DType::string) return evaluate_chain(chain, encoded, output_dtype);
+  return numbers.decode(evaluate_chain(chain, encoded, DType::int64));
 }
 
 }  // namespace
@@ -314,6 +330,11 @@ std::vector<Fact> Pointwise::infer(std::span<const Fact> inputs, Assumptions& as
 }
 
 std::vector<Tensor> Pointwise::evaluate(std::span<const Tensor> inputs) const {
+  const auto is_text = [](const Tensor& input) { return input.dtype() == DType::string; };
+  if (std::ranges::any_of(inputs, is_text)) {
+    auto result = evaluate_texts(chain_, inputs, output_dtype_);
+    return result ? std::vector{std::move(*result)} : std::vector<Tensor>();
+  }
   for (const Tensor& input : inputs) {
     if (bit_width(input.dtype()) == 0) return {};
   }

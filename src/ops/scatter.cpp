@@ -8,6 +8,7 @@
 #include "base/failure.h"
 #include "base/packed.h"
 #include "base/small_float.h"
+#include "ops/text_numbers.h"
 
 namespace lapilli {
 namespace {
@@ -72,7 +73,12 @@ std::vector<Fact> Scatter::infer(std::span<const Fact> inputs, Assumptions& assu
 
 std::vector<Tensor> Scatter::evaluate(std::span<const Tensor> inputs) const {
   const DType dtype = inputs[0].dtype();
-  if (bit_width(dtype) == 0) return {};
+  if (dtype == DType::string) {
+    if (function_ != PointwiseFunction::identity) return {};
+    TextNumbers numbers;
+    const std::array encoded{numbers.encode(inputs[0]), inputs[1], numbers.encode(inputs[2])};
+    return {numbers.decode(evaluate(encoded)[0])};
+  }
   if (is_small_float(dtype)) {
     // They only move, and all of their bits are to arrive.
     const std::array codes{bit_cast_tensor(DType::uint8, unpacked_tensor(inputs[0])), inputs[1],

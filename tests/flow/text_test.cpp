@@ -7,6 +7,7 @@
 
 #include "base/half.h"
 #include "flow/host_node.h"
+#include "import/onnx/graph/evaluate.h"
 #include "support/node_runner.h"
 
 namespace lapilli::testing {
@@ -196,13 +197,35 @@ TEST(TfIdfVectorizer, ChecksItsAttributes) {
   EXPECT_NE(error_with("mode", std::string("IDFTF")), "");
 }
 
+// What the device has kernels for, with strings in the place of numbers.
+Tensor evaluated(std::string op_type, const std::vector<Tensor>& inputs,
+                 std::vector<onnx::Attribute> attributes = {}) {
+  const onnx::Node node = make_node(std::move(op_type), names("in", inputs.size()), {"out"}, std::move(attributes));
+  return onnx::evaluate_node(node, inputs)[0];
+}
+
 TEST(Strings, AreCompared) {
-  const auto equal = run_on_host("Equal", {texts({2, 1}, {"a", "b"}), texts({2}, {"b", "a"})}, 1);
-  const auto bytes = equal[0].tensor().bytes();
-  EXPECT_EQ((std::vector<std::byte>{bytes.begin(), bytes.end()}),
+  const Tensor equal = evaluated("Equal", {texts({2, 1}, {"a", "b"}), texts({2}, {"b", "a"})});
+  EXPECT_EQ((std::vector<std::byte>{equal.bytes().begin(), equal.bytes().end()}),
             (std::vector<std::byte>{std::byte{0}, std::byte{1}, std::byte{1}, std::byte{0}}));
-  const auto chosen = run_on_host("Where", {equal[0], texts({}, {"same"}), texts({2, 1}, {"first", "second"})}, 1);
-  EXPECT_EQ(strings_in(chosen[0]), (Texts{"first", "same", "same", "second"}));
+  const Tensor chosen = evaluated("Where", {equal, texts({}, {"same"}), texts({2, 1}, {"first", "second"})});
+  EXPECT_EQ(strings_in(chosen), (Texts{"first", "same", "same", "second"}));
+  const auto less = [] { evaluated("Less", {texts({1}, {"a"}), texts({1}, {"b"})}); };
+  EXPECT_NE(error_of(less).find("Less"), std::string::npos);
+}
+
+TEST(Strings, AreChosenByPlace) {
+  const Tensor square = texts({2, 2}, {"a", "b", "c", "d"});
+  EXPECT_EQ(strings_in(evaluated("Trilu", {square})), (Texts{"a", "b", "", "d"}));
+  const Tensor ends = integer_tensor({2}, {0, 1}), fill = texts({}, {"-"});
+  EXPECT_EQ(strings_in(evaluated("Pad", {texts({2}, {"a", "b"}), ends, fill})), (Texts{"a", "b", "-"}));
+  EXPECT_EQ(
+      strings_in(evaluated("OneHot", {integer_tensor({2}, {1, 0}), integer_tensor({}, {2}), texts({2}, {"", "x"})})),
+      (Texts{"", "x", "x", ""}));
+  const std::vector scattered{square, integer_tensor({1, 1}, {1}), texts({1, 1}, {"e"})};
+  EXPECT_EQ(strings_in(evaluated("ScatterElements", scattered)), (Texts{"a", "b", "e", "d"}));
+  const auto joined = [&] { evaluated("ScatterElements", scattered, {attribute("reduction", std::string("add"))}); };
+  EXPECT_NE(error_of(joined).find("ScatterElements"), std::string::npos);
 }
 
 // As expand.h has it: the first of each kind, each one's kind, how many of each, and the number of kinds.

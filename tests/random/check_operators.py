@@ -63,6 +63,21 @@ def input_info(name, value):
     return helper.make_value_info(name, helper.make_map_type_proto(element_type(arrays[name + ".keys"]), values))
 
 
+def leave_out(nodes):
+    """Inputs that are written as "_" are left out: the parser does not take a first one that is empty."""
+    for node in nodes:
+        for i, name in enumerate(node.input):
+            node.input[i] = "" if name == "_" else name
+        for attribute in node.attribute:
+            leave_out(attribute.g.node)
+
+
+def function_of(text):
+    function = onnx.parser.parse_function(text)
+    leave_out(function.node)
+    return function
+
+
 def model_of(cases):
     """One graph with a node for each case; names begin with the case's number."""
     nodes, inputs, outputs, initializers = [], [], [], []
@@ -79,11 +94,11 @@ def model_of(cases):
         nodes.append(helper.make_node(case.op_type, names, results, name=case.name, domain=case.domain,
                                       **case.attributes))
         for i, result in enumerate(results):
-            known = case.expected is not None and isinstance(case.expected[i], np.ndarray)
+            known = bool(case.expected) and isinstance(case.expected[i], np.ndarray)
             outputs.append(helper.make_tensor_value_info(result, element_type(case.expected[i]), case.expected[i].shape)
                            if known else helper.make_empty_tensor_value_info(result))
     graph = helper.make_graph(nodes, "cases", inputs, outputs, initializers)
-    functions = [onnx.parser.parse_function(case.function) for case in cases if case.function]
+    functions = [function_of(case.function) for case in cases if case.function]
     opsets = {"": 18, cases[0].domain: cases[0].opset}
     return helper.make_model(graph, opset_imports=[helper.make_opsetid(*opset) for opset in opsets.items()], ir_version=8,
                              functions=functions)

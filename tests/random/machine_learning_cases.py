@@ -243,6 +243,10 @@ def preparation(random, number):
         lambda: case(f"feature_vectorizer_{number}", "FeatureVectorizer", [x, features(random)],
                      inputdimensions=[FEATURES, FEATURES]),
         lambda: case(f"one_hot_encoder_{number}", "OneHotEncoder", [np.asarray([3, 1, 7], i64)], cats_int64s=[1, 3, 5]),
+        lambda: case(f"category_mapper_{number}", "CategoryMapper", [np.asarray([[3, 1, 7], [5, -1, 3]], i64)],
+                     cats_int64s=[1, 3, 5], cats_strings=["a", "", "é"], default_string="none"),
+        lambda: case(f"category_mapper_texts_{number}", "CategoryMapper", [np.asarray(["é", "A", "a", ""], object)],
+                     cats_int64s=[1, 3, -5], cats_strings=["a", "", "é"], default_int64=-7),
         lambda: case(f"label_encoder_{number}", "LabelEncoder", [np.asarray([3, 1, 7], i64)], opset=2,
                      keys_int64s=[1, 3], values_floats=floats(random, 2), default_float=0.5),
     ])()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from check_operators import Case
-from onnx import helper
+from onnx import helper, numpy_helper
 from pointwise_cases import FLOATS, INTEGERS, constants_of, draw, draw_shape, some_of
 
 f32, i32, i64 = np.float32, np.int32, np.int64
@@ -252,12 +252,22 @@ def cast(random, number):
     """Between types where every value fits both; the rest is in make_element_types.py."""
     source, target = random.choice(TYPES), random.choice(TYPES)
     x = draw(random, draw_shape(random), source, 0, 100)
+    if random.random() < 0.5:
+        like = draw(random, draw_shape(random), target)
+        return made(random, f"CastLike_{number}", "CastLike", 19, [x, like], {}, [x.astype(target)])
     return made(random, f"Cast_{number}", "Cast", 13, [x], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(target))},
                 [x.astype(target)])
 
 
+def filled(random, number):
+    shape, value = draw_shape(random, 0, 4), draw(random, [1], random.choice(TYPES), special=True)
+    attributes = {"value": numpy_helper.from_array(value)} if random.random() < 0.8 else {}
+    return made(random, f"ConstantOfShape_{number}", "ConstantOfShape", 9, [np.asarray(shape, i64)], attributes,
+                [np.full(shape, value[0]) if attributes else np.zeros(shape, f32)])
+
+
 MAKERS = [cut, cut, cut, turn, join, split, expand, tile, reshape, axes_of_one, flatten, gather, gather_elements,
-          gather_tuples, pad, pad, blocks, sizes, triangle_and_diagonal, cast]
+          gather_tuples, pad, pad, blocks, sizes, triangle_and_diagonal, cast, cast, filled]
 
 
 def cases(random, count):

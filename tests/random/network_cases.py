@@ -1,6 +1,7 @@
 """Convolutions, pools, products and normalizations, with ONNX Runtime as the judge, or NumPy where it does not run them."""
 import numpy as np
 from check_operators import Case
+from onnx import helper
 from pointwise_cases import TOLERANCE, constants_of, draw, draw_shape, made, partner, some_of
 
 f16, f32, f64, i32, i64 = np.float16, np.float32, np.float64, np.int32, np.int64
@@ -146,7 +147,7 @@ def product(random, number):
 
 
 def general_product(random, number):
-    dtype = random.choice([f32, f32, f16, f64])
+    dtype = random.choice([f32, f32, f16, f64, i32, i64])
     rows, inner, columns = [random.choice([1, 2, 3, 5, 8, 17, 40]) for _ in range(3)]
     a_turned, b_turned = random.randint(0, 1), random.randint(0, 1)
     a, b = draw(random, [inner, rows] if a_turned else [rows, inner], dtype), \
@@ -158,6 +159,7 @@ def general_product(random, number):
     expected = alpha * (wide(a).T if a_turned else wide(a)) @ (wide(b).T if b_turned else wide(b))
     if inputs[2] is not None:
         expected = expected + beta * wide(c)
+    expected = expected if np.dtype(dtype).kind == "f" else np.trunc(expected)  # after the sum
     return made(random, f"Gemm_{number}", "Gemm", 13, inputs,
                 {"transA": a_turned, "transB": b_turned, "alpha": float(alpha), "beta": float(beta)},
                 [expected.astype(dtype)])
@@ -168,11 +170,9 @@ def integer_product(random, number):
     rows, inner, columns = [random.choice([1, 2, 5, 17, 40]) for _ in range(3)]
     batch = draw_shape(random, 0, 2, 3)
     a, b = draw(random, [*batch, rows, inner], left, special=True), draw(random, [inner, columns], right, special=True)
-    az = random.choice([None, draw(random, [], left, special=True), draw(random, [rows], left, special=True)])
-    bz = random.choice([None, draw(random, [], right, special=True), draw(random, [columns], right, special=True)])
-    if az is not None and az.ndim == 1 and batch:
-        az = None
-    wide_a = a.astype(i64) - (0 if az is None else az.astype(i64).reshape(-1, 1) if az.ndim else int(az))
+    az = random.choice([None, *[draw(random, shape, left, special=True) for shape in ([], [1], [rows], [*batch, rows, 1])]])
+    bz = random.choice([None, *[draw(random, shape, right, special=True) for shape in ([], [1], [columns], [1, columns])]])
+    wide_a = a.astype(i64) - (0 if az is None else az.astype(i64).reshape(-1, 1) if az.ndim == 1 else az.astype(i64))
     wide_b = b.astype(i64) - (0 if bz is None else bz.astype(i64))
     inputs = [a, b, az, bz]
     return made(random, f"MatMulInteger_{number}", "MatMulInteger", 10, inputs, {}, [np.matmul(wide_a, wide_b).astype(i32)])
@@ -276,21 +276,26 @@ def requantized(values, scale, zero):
 
 
 def quantized_product(random, number):
-    """Scales are powers of two, so that nothing is rounded but once."""
+    """Scales are powers of two, so that nothing is rounded but once. With one scale and zero point for all, or one for each
+    row of the left factor and each column of the right one."""
     left, right, result = [random.choice([np.uint8, np.int8]) for _ in range(3)]
-    result = left
+    opset, real = random.choice([(10, f32), (21, f32), (21, f16)])
     rows, inner, columns = [random.choice([1, 2, 5, 17]) for _ in range(3)]
-    a, b = draw(random, [rows, inner], left, special=True), draw(random, [inner, columns], right, special=True)
-    scales = [np.asarray(2.0**random.randint(-4, 1), f32) for _ in range(3)]
-    by_column = random.random() < 0.4
-    if by_column:
-        scales[1] = np.exp2(draw(random, [columns], f32, -4, 1).round()).astype(f32)
-    az, yz = draw(random, [], left), draw(random, [], result)
-    bz = draw(random, [columns] if by_column else [], right)
-    sums = (a.astype(i64) - int(az)) @ (b.astype(i64) - bz.astype(i64))
-    inputs = [a, scales[0], az, b, scales[1], bz, scales[2] * f32(64), yz]
-    expected = requantized(sums, scales[0].astype(f64) * scales[1] / (scales[2] * 64), yz)
-    return made(random, f"QLinearMatMul_{number}", "QLinearMatMul", 10, inputs, {}, [expected])
+    batch = draw_shape(random, 0, 2, 3)
+    a, b = draw(random, [*batch, rows, inner], left, special=True), draw(random, [*batch, inner, columns], right, special=True)
+    sides = [random.choice([[], [1], [rows], [*batch, rows, 1]]), random.choice([[], [1], [columns], [*batch, 1, columns]]),
+             random.choice([[], [1]])]
+    if 0 in batch:
+        sides[0], sides[1] = [], []
+    scales = [np.exp2(draw(random, shape, f32, -4, 1).round()) for shape in sides]
+    scales[2] = scales[2] * 64
+    az, bz, yz = [draw(random, shape, dtype, special=random.random() < 0.3)
+                  for shape, dtype in zip(sides, (left, right, result))]
+    of_rows = lambda v: v.astype(f64).reshape(-1, 1) if v.ndim == 1 else v.astype(f64)
+    sums = np.matmul(a.astype(f64) - of_rows(az), b.astype(f64) - bz.astype(f64))
+    inputs = [a, scales[0].astype(real), az, b, scales[1].astype(real), bz, scales[2].astype(real), yz]
+    expected = requantized(sums, of_rows(scales[0]) * scales[1] / scales[2].reshape(()), yz.reshape(()))
+    return made(random, f"QLinearMatMul_{number}", "QLinearMatMul", opset, inputs, {}, [expected])
 
 
 def unpool(random, number):
@@ -341,8 +346,31 @@ def signal_tables(random, number):
     turns = 2 * np.pi * np.arange(size) / (size if periodic else size - 1)
     expected = {"HannWindow": 0.5 - 0.5 * np.cos(turns), "HammingWindow": 25 / 46 - 21 / 46 * np.cos(turns),
                 "BlackmanWindow": 0.42 - 0.5 * np.cos(turns) + 0.08 * np.cos(2 * turns)}[op]
-    return made(random, f"{op}_{number}", op, 17, [np.asarray(size, random.choice([i32, i64]))], {"periodic": periodic},
-                [expected.astype(f32)], 1e-5)
+    dtype = random.choice([f32, f32, f16, f64])
+    return made(random, f"{op}_{number}", op, 17, [np.asarray(size, random.choice([i32, i64]))],
+                {"periodic": periodic, "output_datatype": helper.np_dtype_to_tensor_dtype(np.dtype(dtype))},
+                [expected.astype(dtype)], TOLERANCE[dtype])
+
+
+def mel_weights(random, number):
+    """Triangles between places that lie evenly on the mel scale, rounded down to bins of the spectrum."""
+    bands, length = random.randint(1, 12), random.choice([16, 31, 64, 256, 400])
+    rate = random.choice([8000, 16000, 22050, 44100])
+    edges = [random.choice([0.0, 20.0, 125.5]), random.choice([0.5, 0.4375, 0.3]) * rate]
+    low, high = [2595 * np.log10(1 + f64(f32(edge)) / 700) for edge in edges]
+    places = 700 * (10 ** ((low + (high - low) / (bands + 2) * np.arange(bands + 2)) / 2595) - 1) * (length + 1) / rate
+    if np.any(np.abs(places - places.round()) < 1e-9, where=places > 0):  # rounding could go either way
+        return None
+    places, expected = np.floor(places).astype(int), np.zeros([length // 2 + 1, bands])
+    for band, (first, middle, last) in enumerate(zip(places, places[1:], places[2:])):
+        for place in range(first, last):
+            expected[place, band] = (place - first) / (middle - first) if place < middle else \
+                (last - place) / (last - middle)
+        expected[middle, band] = 1
+    dtype, whole = random.choice([f32, f64, f16]), random.choice([i32, i64])
+    inputs = [np.asarray(v, whole) for v in (bands, length, rate)] + [np.asarray(edge, f32) for edge in edges]
+    return made(random, f"MelWeightMatrix_{number}", "MelWeightMatrix", 17, inputs,
+                {"output_datatype": helper.np_dtype_to_tensor_dtype(np.dtype(dtype))}, [expected.astype(dtype)], 1e-5)
 
 
 def attention(random, number):
@@ -377,7 +405,7 @@ def attention(random, number):
 
 MAKERS = [convolution, convolution, transposed, transposed, pool, pool, whole_pool, product, product, general_product,
           integer_product, normalization, normalization, quantization, quantization, dynamic_quantization, quantized_product,
-          unpool, determinant, rotary, signal_tables, attention, attention]
+          unpool, determinant, rotary, signal_tables, mel_weights, attention, attention]
 
 
 def cases(random, count):

@@ -157,8 +157,66 @@ def half_range(random, number):
                 [expected])
 
 
+def swish(random, number):
+    dtype = random.choice([f32, f64, np.float16])
+    x = uniform(random, *[random.randint(1, 5) for _ in range(random.randint(0, 4))], low=-9, high=9)
+    attributes = {"alpha": round(random.uniform(-2, 2), 2)} if random.random() < 0.7 else {}
+    x, alpha = np.asarray(x, dtype), f64(f32(attributes.get("alpha", 1)))
+    return Case(f"swish_{number}", "Swish", 24, [x], attributes, (),
+                [np.asarray(x.astype(f64) * sigmoid(alpha * x.astype(f64)), dtype)], 2e-3 if dtype == np.float16 else 1e-5)
+
+
+def running_product(random, number):
+    shape = [random.randint(1, 6) for _ in range(random.randint(1, 4))]
+    dtype = random.choice([f32, f64, np.float16, np.int32, i64, np.uint32, np.uint64])
+    x = uniform(random, *shape, low=-3 if np.dtype(dtype).kind != "u" else 0, high=3).astype(dtype)
+    axis, exclusive, reverse = random.randrange(-x.ndim, x.ndim), random.randint(0, 1), random.randint(0, 1)
+    turned = np.moveaxis(np.flip(x, axis) if reverse else x, axis, 0)
+    result = np.cumprod(turned.astype(f64 if x.dtype.kind == "f" else x.dtype), 0)
+    if exclusive:
+        result = np.concatenate([np.ones_like(result[:1]), result[:-1]])
+    result = np.moveaxis(result, 0, axis)
+    return Case(f"cumprod_{number}", "CumProd", 26, [x, np.asarray(axis, random.choice([np.int32, i64]))],
+                {"exclusive": exclusive, "reverse": reverse}, random.choice([(), (1,)]),
+                [(np.flip(result, axis) if reverse else result).astype(dtype)], 2e-3 if dtype == np.float16 else 1e-5)
+
+
+def same_bits(random, number):
+    width = random.choice([[np.int8, np.uint8], [np.int16, np.uint16, np.float16], [np.int32, np.uint32, f32],
+                           [i64, np.uint64, f64]])
+    source, target = random.choice(width), random.choice(width)
+    shape = [random.randint(0, 5) for _ in range(random.randint(0, 3))]
+    bits = np.random.Generator(np.random.PCG64(random.getrandbits(32))).bytes(int(np.prod(shape)) * np.dtype(source).itemsize)
+    x = np.frombuffer(bits, source).reshape(shape)
+    return Case(f"bits_{number}", "BitCast", 26, [x], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(target))}, (),
+                [x.view(target)], 1e-7)
+
+
+def cache_update(random, number):
+    rank, dtype = random.randint(2, 4), random.choice([f32, np.float16, i64, np.int8, np.bool_])
+    shape = [random.randint(1, 5) for _ in range(rank)]
+    axis = random.randrange(1, rank)
+    length = random.randint(1, shape[axis])
+    cache = (uniform(random, *shape) * 9).astype(dtype)
+    update = (uniform(random, *shape[:axis], length, *shape[axis + 1:]) * 9).astype(dtype)
+    circular = random.random() < 0.5
+    places = maybe(random, lambda: np.asarray([random.randint(0, shape[axis] - (1 if circular else length))
+                                               for _ in range(shape[0])], i64))
+    expected = cache.copy()
+    for example in range(shape[0]):
+        for i in range(length):
+            place = (i + (0 if places is None else places[example])) % shape[axis]
+            expected[example].swapaxes(0, axis - 1)[place] = update[example].swapaxes(0, axis - 1)[i]
+    attributes = {"mode": "circular"} if circular else random.choice([{}, {"mode": "linear"}])
+    if axis != rank - 2 or random.random() < 0.5:
+        attributes = attributes | {"axis": random.choice([axis, axis - rank])}
+    return Case(f"cache_update_{number}", "TensorScatter", 24, [cache, update, places], attributes,
+                random.choice([(), (2,)]), [expected])
+
+
 MAKERS = [gated_swish, causal_convolution, linear_attention, linear_attention, flex_attention, shift, modulo,
-          space_to_depth, half_range]
+          space_to_depth, half_range,
+          swish, running_product, same_bits, cache_update]
 
 
 def cases(random, count):

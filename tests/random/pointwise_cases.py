@@ -114,6 +114,12 @@ def binary(random, number):
         return modulo(random, number)
 
 
+def opposite(random, number):
+    x = draw(random, draw_shape(random), random.choice([np.bool_, *INTEGERS]), special=True)
+    op = "Not" if x.dtype == np.bool_ else "BitwiseNot"
+    return made(random, f"{op}_{number}", op, 18, [x], {}, [~x])
+
+
 def modulo(random, number):
     dtype = random.choice(FLOATS + INTEGERS)
     a, b = pair(random, dtype, special=random.random() < 0.5)
@@ -234,6 +240,27 @@ def at_edges():
                            TOLERANCE[dtype])
 
 
+def cut_off(random, number):
+    """Functions of real numbers, on integers: results lose their fractions."""
+    op, shape = random.choice(["Erf", "Shrink", "Pow"]), draw_shape(random)
+    if op == "Pow":
+        x = draw(random, shape, random.choice([i32, i64]), 1, 9)
+        y = draw(random, partner(random, shape), random.choice(FLOATS), 0, 4)
+        y = np.asarray((y * 4).round() / 4).astype(y.dtype)
+        return made(random, f"Pow_cut_off_{number}", op, 15, [x, y], {},
+                    [np.trunc(x.astype(f64) ** y.astype(f64)).astype(x.dtype)])
+    x = draw(random, shape, random.choice(INTEGERS), -3, 3)
+    w = x.astype(f64)
+    if op == "Erf":
+        return made(random, f"Erf_cut_off_{number}", op, 13, [x], {}, [np.trunc(erf(w)).astype(x.dtype)])
+    a = random.choice([-1.5, 0.5, 1.25, 2.0])
+    b = random.choice([-2.5, -0.75, 0.0, *([] if x.dtype.kind == "u" else [0.25, 2.0])])
+    expected = np.where(w < -a, w + b, np.where(w > a, w - b, 0))
+    if x.dtype.kind == "u" and np.any(expected < 0):
+        return None
+    return made(random, f"Shrink_cut_off_{number}", op, 9, [x], {"lambd": a, "bias": b}, [np.trunc(expected).astype(x.dtype)])
+
+
 def clip(random, number):
     dtype = random.choice(FLOATS + INTEGERS)
     x = draw(random, draw_shape(random), dtype, special=random.random() < 0.3)
@@ -282,14 +309,14 @@ REDUCTIONS = {
 
 def reduction(random, number):
     op, dtype = random.choice(list(REDUCTIONS)), random.choice(FLOATS + [i32, i64])
-    if op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean"):
-        dtype = random.choice(FLOATS)
-    x = draw(random, draw_shape(random, 0, 5, random.choice([4, 4, 9])), dtype, 0.5 if op == "ReduceLogSum" else -2, 2)
+    real = op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean")  # cut off where the type has no fractions
+    low = -2 if op != "ReduceLogSum" else 0.5 if dtype in FLOATS else 1
+    x = draw(random, draw_shape(random, 0, 5, random.choice([4, 4, 9])), dtype, low, 2)
     if x.size == 0 and op in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceLogSum", "ReduceLogSumExp"):
         return None
     axes = random.sample(range(x.ndim), random.randint(0, x.ndim))
     keep, empty = random.randint(0, 1), random.randint(0, 1)
-    wide = x.astype(f64) if dtype in FLOATS else x.astype(i64)
+    wide = x.astype(f64) if dtype in FLOATS or real else x.astype(i64)
     if axes:
         expected = REDUCTIONS[op](wide, axis=tuple(axes), keepdims=bool(keep))
     elif empty:
@@ -355,8 +382,8 @@ def cumulative(random, number):
                 {"exclusive": exclusive, "reverse": reverse}, [np.flip(sums, axis) if reverse else sums])
 
 
-MAKERS = [binary, binary, binary, modulo, several, power, unary, unary, unary, with_numbers, clip, where, slopes,
-          is_infinite, reduction, reduction, extreme, softmax, cumulative]
+MAKERS = [binary, binary, binary, opposite, modulo, several, power, unary, unary, unary, with_numbers, cut_off, clip, where,
+          slopes, is_infinite, reduction, reduction, extreme, softmax, cumulative]
 
 
 def cases(random, count):

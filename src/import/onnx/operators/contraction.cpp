@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <format>
 #include <numeric>
 
@@ -26,10 +27,16 @@ void build_gemm(NodeBuilder& node) {
     return node.pointwise(PointwiseFunction::multiply, {value},
                           {{DType::undefined, factor, static_cast<std::int64_t>(factor)}});
   };
-  result = scaled(result, alpha);
+  // Fractions of integers are summed and then cut off.
+  const DType dtype = node.dtype(result);
+  const bool whole = alpha == std::trunc(alpha) && beta == std::trunc(beta);
+  const auto summand = [&](ValueId value, double factor) {
+    return scaled(whole ? value : node.as_real(value), factor);
+  };
+  result = summand(result, alpha);
   if (node.has_input(2) && beta != 0)
-    result = node.pointwise(PointwiseFunction::add, {result, scaled(node.input(2), beta)});
-  node.set_output(0, result);
+    result = node.pointwise(PointwiseFunction::add, {result, summand(node.input(2), beta)});
+  node.set_output(0, node.cast(result, dtype));
 }
 
 ValueId add_bias(NodeBuilder& node, ValueId value) {

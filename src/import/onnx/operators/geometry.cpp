@@ -209,10 +209,9 @@ void build_col2im(NodeBuilder& node) {
   attributes.group = channels;
   attributes.output_size = image;
   const DType dtype = node.dtype(node.input(0));
-  const DType real = is_floating_point(dtype) ? dtype : bit_width(dtype) <= 16 ? DType::float32 : DType::float64;
-  const ValueId x = node.reshape(node.cast(node.input(0), real), std::move(columns));
-  const ValueId sums =
-      node.add(std::make_shared<Convolution>(std::move(attributes)), {x, node.cast(node.constant(weights), real)});
+  const ValueId x = node.reshape(node.as_real(node.input(0)), std::move(columns));
+  const ValueId sums = node.add(std::make_shared<Convolution>(std::move(attributes)),
+                                {x, node.cast(node.constant(weights), node.dtype(x))});
   node.set_output(0, node.cast(sums, dtype));
 }
 

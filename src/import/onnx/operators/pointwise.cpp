@@ -20,6 +20,13 @@ void build_unary(NodeBuilder& node) {
   node.set_output(0, node.pointwise(function, {node.input(0)}));
 }
 
+// A function of real numbers, whose results are cut off where the type is one of integers.
+template <Function function>
+void build_real_unary(NodeBuilder& node) {
+  const ValueId x = node.input(0);
+  node.set_output(0, node.cast(node.pointwise(function, {node.as_real(x)}), node.dtype(x)));
+}
+
 // Opsets before 7 align the second operand with an axis of the first.
 ValueId legacy_operand(NodeBuilder& node) {
   const ValueId left = node.input(0), right = node.input(1);
@@ -97,9 +104,13 @@ void build_hard_sigmoid(NodeBuilder& node) {
 
 void build_shrink(NodeBuilder& node) {
   const double bias = node.real("bias", 0.0F), lambda = node.real("lambd", 0.5F);
-  const Immediate low{DType::float32, lambda, static_cast<std::int64_t>(lambda)};
+  // An integer is above a number exactly when it is above the integer below it.
+  const Immediate low{DType::float32, lambda, static_cast<std::int64_t>(std::floor(lambda))};
   const Immediate high{DType::float32, bias, static_cast<std::int64_t>(bias)};
-  node.set_output(0, node.pointwise(Function::shrink, {node.input(0)}, {low, high}));
+  const ValueId x = node.input(0);
+  const bool whole = bias == std::trunc(bias);
+  const ValueId shrunk = node.pointwise(Function::shrink, {whole ? x : node.as_real(x)}, {low, high});
+  node.set_output(0, node.cast(shrunk, node.dtype(x)));
 }
 
 void build_gelu(NodeBuilder& node) {
@@ -151,9 +162,23 @@ void build_clip_inputs(NodeBuilder& node) {
   node.set_output(0, value);
 }
 
+// Powers of integers are exact where exponents are whole, and cut off where they are not.
 void build_power(NodeBuilder& node) {
   const ValueId base = node.input(0), exponent = legacy_operand(node);
-  node.set_output(0, node.pointwise(Function::power, {base, node.cast(exponent, node.dtype(base))}));
+  const DType dtype = node.dtype(base), given = node.dtype(exponent);
+  const ValueId whole = node.cast(exponent, dtype);
+  const ValueId power = node.pointwise(Function::power, {base, whole});
+  const Tensor& known = node.fact(exponent).constant;
+  const double number = known.defined() && known.element_count() == 1 ? Immediate::of_tensor(known).real : 0.5;
+  const bool fractions = is_floating_point(given) && number != std::trunc(number);
+  if (is_floating_point(dtype) || !fractions) return node.set_output(0, power);
+  const ValueId is_whole = node.pointwise(Function::equal, {exponent, node.cast(whole, given)});
+  const DType wide = given == DType::float64 ? DType::float64 : DType::float32;
+  const ValueId real = node.pointwise(Function::power, {node.cast(base, wide), node.cast(exponent, wide)});
+  // 9 to the power of 3.5 is 2187, though some digits of the last places may be missing.
+  const double last_places = wide == DType::float64 ? 0x1p-50 : 0x1p-21;
+  const ValueId root = node.pointwise(Function::multiply, {real}, {Immediate::of(1 + last_places)});
+  node.set_output(0, node.pointwise(Function::select, {is_whole, power, node.cast(root, dtype)}));
 }
 
 void build_modulo(NodeBuilder& node) {
@@ -234,7 +259,7 @@ constexpr std::array records{
     OperatorRecord{"Div", 1, build_binary<Function::divide>, {types::numbers}},
     OperatorRecord{"Elu", 1, build_elu, {types::floats}},
     OperatorRecord{"Equal", 1, build_binary<Function::equal>, {types::tensors}},
-    OperatorRecord{"Erf", 9, build_unary<Function::error_function>, {types::numbers}},
+    OperatorRecord{"Erf", 9, build_real_unary<Function::error_function>, {types::numbers}},
     OperatorRecord{"Exp", 1, build_unary<Function::exponential>, {types::floats}},
     OperatorRecord{"Floor", 1, build_unary<Function::floor>, {types::floats}},
     OperatorRecord{"Gelu", 20, build_gelu, {types::floats}},

@@ -48,22 +48,19 @@ ValueId finish(NodeBuilder& node, ValueId reduced, const Axes& axes) {
 
 enum class After : std::uint8_t { nothing, square_root, logarithm };
 
+// Roots and logarithms of integers are cut off.
 template <ReductionFunction function, Preparation preparation = Preparation::none, After after = After::nothing>
 void build_reduction(NodeBuilder& node) {
   constexpr bool is_sum =
       function == ReductionFunction::sum && preparation == Preparation::none && after == After::nothing;
+  constexpr bool is_real = after != After::nothing || function == ReductionFunction::log_sum_exp;
   const Axes axes = reduced_axes(node, is_sum ? 13 : 18);
-  ValueId result = node.add(std::make_shared<Reduction>(function, preparation, axes.axes), {node.input(0)});
-  if (after == After::square_root) {
-    const DType dtype = node.dtype(result);
-    if (is_floating_point(dtype)) {
-      result = node.pointwise(PointwiseFunction::square_root, {result});
-    } else {
-      result = node.cast(node.pointwise(PointwiseFunction::square_root, {node.cast(result, DType::float32)}), dtype);
-    }
-  }
+  const DType dtype = node.dtype(node.input(0));
+  const ValueId x = is_real ? node.as_real(node.input(0)) : node.input(0);
+  ValueId result = node.add(std::make_shared<Reduction>(function, preparation, axes.axes), {x});
+  if (after == After::square_root) result = node.pointwise(PointwiseFunction::square_root, {result});
   if (after == After::logarithm) result = node.pointwise(PointwiseFunction::logarithm, {result});
-  node.set_output(0, finish(node, result, axes));
+  node.set_output(0, finish(node, node.cast(result, dtype), axes));
 }
 
 template <ReductionFunction first, ReductionFunction last>

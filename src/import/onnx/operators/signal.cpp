@@ -213,10 +213,10 @@ struct WindowTerms {
 constexpr WindowTerms hann_terms{0.5, 0.5, 0}, hamming_terms{25.0 / 46, 21.0 / 46, 0},
     blackman_terms{0.42, 0.5, 0.08};
 
-ValueId device_window(NodeBuilder& node, const WindowTerms& terms, const Dim& size, const Dim& period) {
+ValueId device_window(NodeBuilder& node, const WindowTerms& terms, const Dim& size, const Dim& period, DType dtype) {
   using enum PointwiseFunction;
-  const ValueId places = node.cast(node.positions(size), DType::float32);
-  const ValueId turns = node.pointwise(divide, {places, node.cast(integer(node, period), DType::float32)});
+  const ValueId places = node.cast(node.positions(size), dtype);
+  const ValueId turns = node.pointwise(divide, {places, node.cast(integer(node, period), dtype)});
   const auto cosines = [&](double times, double scale) {
     const ValueId angle = node.pointwise(multiply, {turns}, {Immediate::of(2 * std::numbers::pi * times)});
     return node.pointwise(multiply, {node.pointwise(cosine, {angle})}, {Immediate::of(scale)});
@@ -230,7 +230,8 @@ void build_window(NodeBuilder& node) {
   const DType dtype = read_dtype(checked_cast<std::int32_t>(node.integer("output_datatype", 1)));
   const Dim size = node.integers(0).at(0), period = node.integer("periodic", 1) != 0 ? size : size - Dim(1);
   const auto number = size.constant();
-  if (!number) return node.set_output(0, node.cast(device_window(node, terms, size, period), dtype));
+  const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
+  if (!number) return node.set_output(0, node.cast(device_window(node, terms, size, period, wide), dtype));
   if (*number < 0 || *number > most_matrix_elements) node.fail_model(std::format("a window of {} samples", *number));
   Tensor window = Tensor::allocate(DType::float64, {*number});
   double place = 0;

@@ -25,9 +25,9 @@ std::optional<bool> dropout_trains(NodeBuilder& node) {
   return known->front() != Dim(0);
 }
 
-ValueId dropout_ratio(NodeBuilder& node) {
-  if (node.opset() >= 12 && node.has_input(1)) return node.reshape(node.cast(node.input(1), DType::float32), {});
-  return node.scalar(DType::float32, node.opset() >= 12 ? 0.5F : node.real("ratio", 0.5F));
+ValueId dropout_ratio(NodeBuilder& node, DType dtype) {
+  if (node.opset() >= 12 && node.has_input(1)) return node.reshape(node.cast(node.input(1), dtype), {});
+  return node.scalar(dtype, node.opset() >= 12 ? 0.5F : node.real("ratio", 0.5F));
 }
 
 void build_dropout(NodeBuilder& node) {
@@ -39,13 +39,15 @@ void build_dropout(NodeBuilder& node) {
     if (node.wants_output(1)) node.set_output(1, filled(node, mask_dtype, 1, node.shape(x)));
     return;
   }
-  ValueId ratio = dropout_ratio(node);
+  const DType wide = node.dtype(x) == DType::float64 ? DType::float64 : DType::float32;
+  ValueId ratio = dropout_ratio(node, wide);
   // What is not training drops nothing.
   if (!trains) {
     ratio = node.pointwise(Function::select, {node.reshape(node.input(2), {}), ratio}, {Immediate::of(0)});
   }
-  const ValueId kept = node.pointwise(Function::less_or_equal, {ratio, uniform_numbers(node, node.shape(x))});
-  const ValueId rest = node.pointwise(Function::subtract, {node.scalar(DType::float32, 1), ratio});
+  const ValueId numbers = node.cast(uniform_numbers(node, node.shape(x)), wide);
+  const ValueId kept = node.pointwise(Function::less_or_equal, {ratio, numbers});
+  const ValueId rest = node.pointwise(Function::subtract, {node.scalar(wide, 1), ratio});
   const ValueId scale = node.cast(node.pointwise(Function::reciprocal, {rest}), node.dtype(x));
   const ValueId scaled = node.pointwise(Function::multiply, {x, scale});
   node.set_output(0, node.pointwise(Function::select, {kept, scaled}, {Immediate::of(0)}));
@@ -176,7 +178,7 @@ ValueId adam_rate(const Step& step, double alpha, double beta) {
   // 1 - base^T without the loss of digits that the difference would have.
   const auto one_without = [&](double base) {
     if (!(base > 0)) node.fail_model(std::format("a decay of {} is not positive", base));
-    const ValueId exponent = step.scaled(step.count(DType::float32), std::log(base));
+    const ValueId exponent = step.scaled(step.count(node.dtype(step.rate())), std::log(base));
     return node.pointwise(Function::negate, {node.pointwise(Function::elu, {exponent}, {Immediate::of(1)})});
   };
   const ValueId correction = node.pointwise(

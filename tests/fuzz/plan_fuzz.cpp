@@ -19,7 +19,11 @@ DeviceTraits traits_of(unsigned char choice) {
   traits.storage_8bit = traits.storage_16bit = traits.int64 = traits.float64 = true;
   traits.software = (choice & 1U) != 0;
   traits.max_storage_buffers = 16;
-  if ((choice & 2U) != 0) traits.max_storage_range = 1U << 20U;
+  if ((choice & 2U) != 0) {
+    // Tensors of more than this would be thousands of dispatches, which take seconds with sanitizers.
+    traits.max_storage_range = 1U << 20U;
+    traits.max_allocation = 1U << 27U;
+  }
   return traits;
 }
 

@@ -89,6 +89,7 @@ void write_page(const PlanSummary& plan, const PlanArguments& arguments, const M
 }
 
 int plan(const PlanArguments& arguments) {
+  require_other_file(arguments.page, arguments.model);
   const Model model = load_model(arguments);
   const PlanSummary summary = summary_of(model, arguments);
   if (!arguments.page.empty()) write_page(summary, arguments, model);

@@ -59,6 +59,15 @@ std::string batch_dimension(const std::vector<PortDescription>& ports) {
   fail(ErrorCode::invalid_argument, "--batch: the model has no named dimension for it, its batch size is fixed");
 }
 
+void set_batch(BenchArguments& arguments, const Model& model) {
+  const std::string name = batch_dimension(model.inputs());
+  const auto [size, is_new] = arguments.sizes.try_emplace(name, arguments.batch);
+  if (!is_new && size->second != arguments.batch) {
+    fail(ErrorCode::invalid_argument, "--batch {} and --size {}={} contradict each other", arguments.batch, name,
+         size->second);
+  }
+}
+
 std::vector<double> time_runs(Context& context, const std::map<std::string, Tensor>& inputs, double seconds,
                               std::size_t least) {
   std::vector<double> times;
@@ -216,12 +225,13 @@ int bench(BenchArguments arguments) {
   const Clock::time_point start = Clock::now();
   auto progress = std::make_unique<Progress>("first run");
   const Model model = Model::load(arguments.model, device, arguments.model_options());
-  if (arguments.batch != 0) arguments.sizes[batch_dimension(model.inputs())] = arguments.batch;
+  if (arguments.batch != 0) set_batch(arguments, model);
   const double loaded_ms = milliseconds_since(start);
   const NamedTensors made = complete_inputs({}, model, arguments.sizes, 0);
   const std::map<std::string, Tensor> inputs(made.begin(), made.end());
   const Clock::time_point second_start = Clock::now();
-  if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
+  if (!arguments.sizes.empty())
+    static_cast<void>(model.runs_in_parts(arguments.sizes));  // says which name there is not
   Context context(model);
   context.run(inputs);
   timing.first_ms = loaded_ms + milliseconds_since(second_start);
@@ -245,6 +255,7 @@ int bench(BenchArguments arguments) {
   const std::vector<ProfileLine> profile = arguments.profile ? profile_lines(context) : std::vector<ProfileLine>{};
   progress.reset();
   if (arguments.json) {
+    if (!model.runs_in_parts(arguments.sizes)) arguments.sizes = model.plan(arguments.sizes).sizes;
     print_json(timing, arguments, model, profile);
     return success;
   }
@@ -261,9 +272,9 @@ void add_bench_command(CLI::App& program, Action& action) {
   add_model_argument(*command, *arguments);
   command
       ->add_option("--batch", arguments->batch, "The size of the dimension named batch or N, else of the first one")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   command->add_option("--seconds", arguments->seconds, "How long to time runs, after half a second of warm-up")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_flag("--profile", arguments->profile, "Add the time of each dispatch, by the model's nodes");
   add_device_options(*command, arguments->device);

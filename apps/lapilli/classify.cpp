@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "base/comparison.h"
 #include "base/failure.h"
@@ -56,8 +57,7 @@ ImageModelInfo image_model_info(const ClassifyArguments& arguments) {
     std::vector<std::string> presets(recipe_preset_names().begin(), recipe_preset_names().end());
     fail(ErrorCode::invalid_argument,
          "{} does not say how pictures are prepared for the model, because it is not there; say it by --recipe: {}, "
-         "or a JSON "
-         "file",
+         "or a JSON file",
          beside.string(), join(presets, ", "));
   }
   if (!arguments.recipe.empty()) info.recipe = read_recipe(arguments.recipe);
@@ -104,12 +104,18 @@ class Classifier {
       lines.push_back(std::format("{} {:.1f} %", prediction.label, 100 * prediction.probability));
     }
     if (lines.empty()) lines.emplace_back("nothing above the threshold");
-    fs::create_directories(arguments_.output);
+    std::error_code error;
+    fs::create_directories(arguments_.output, error);
+    if (error) {
+      fail(ErrorCode::input_output, "{}: the folder for the pictures cannot be made: {}", arguments_.output.string(),
+           error.message());
+    }
     const std::string stem = answer.image.stem().string();
     fs::path picture = arguments_.output / (stem + ".png");
     for (int number = 2; !drawn_.insert(picture).second; ++number) {
       picture = arguments_.output / std::format("{}-{}.png", stem, number);
     }
+    for (const fs::path& read : arguments_.images) require_other_file(picture, read);
     write_image(picture, draw_caption(image, lines));
     return picture;
   }
@@ -171,9 +177,9 @@ void add_classify_command(CLI::App& program, Action& action) {
   command->add_option("IMAGE", arguments->images, "PNG, JPEG, JPEG 2000, WebP, BMP, TIFF or PNM files")
       ->required()
       ->type_name("FILE");
-  command->add_option("--top", arguments->top, "How many classes")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--top", arguments->top, "How many classes")->check(whole_number(1))->capture_default_str();
   command->add_option("--threshold", arguments->threshold, "Only classes of at least this probability")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(probability())
       ->capture_default_str();
   command->add_option("--labels", arguments->labels, "A text file with the name of a class in each line")
       ->type_name("FILE");

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <format>
 #include <iostream>
+#include <optional>
 
 #include "base/text.h"
 #include "command.h"
@@ -17,6 +18,7 @@ struct CompileArguments : ModelArguments {
 };
 
 int compile(const CompileArguments& arguments) {
+  require_other_file(arguments.output, arguments.model);
   const auto start = std::chrono::steady_clock::now();
   const Model model = load_model(arguments);
   {
@@ -24,20 +26,23 @@ int compile(const CompileArguments& arguments) {
     model.compile(arguments.sizes, arguments.output);
   }
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-  const std::uintmax_t bytes = std::filesystem::file_size(arguments.output);
+  // A pipe or a device has none.
+  const std::optional<std::uintmax_t> bytes = std::filesystem::is_regular_file(arguments.output)
+                                                  ? std::optional(std::filesystem::file_size(arguments.output))
+                                                  : std::nullopt;
   const PlanSummary plan = model.plan(arguments.sizes);
   if (arguments.json) {
     print(Json{{"device", model.device().name()},
                {"precision", to_string(model.precision())},
                {"sizes", to_json(plan.sizes)},
                {"output", arguments.output.string()},
-               {"bytes", bytes},
+               {"bytes", bytes ? Json(*bytes) : Json(nullptr)},
                {"dispatches", plan.dispatches},
                {"ms", elapsed.count()}});
   } else {
-    std::cout << std::format("{} for {}, {}: {} dispatches, {} in {:.0f} ms\n", arguments.output.string(),
-                             model.device().name(), to_string(model.precision()), plan.dispatches, byte_text(bytes),
-                             elapsed.count());
+    std::cout << std::format("{} for {}, {}: {} dispatches{} in {:.0f} ms\n", arguments.output.string(),
+                             model.device().name(), to_string(model.precision()), plan.dispatches,
+                             bytes ? ", " + byte_text(*bytes) : "", elapsed.count());
   }
   return success;
 }
@@ -62,7 +67,7 @@ Example:
   lapilli compile model.onnx --size batch=8 --precision float16 --output model.lapilli
   lapilli run model.lapilli
 
-JSON: device, precision, sizes, output, bytes, dispatches, ms)");
+JSON: device, precision, sizes, output, bytes (null: no regular file), dispatches, ms)");
   command->callback([arguments, &action] { action = [arguments] { return compile(*arguments); }; });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/failure.h"
 #include "base/text.h"
@@ -49,6 +50,12 @@ const PortDescription* port_before_equals(std::string_view text, const std::vect
   return nullptr;
 }
 
+void add_once(const std::string& name, Tensor tensor, NamedTensors& inputs) {
+  if (!inputs.emplace(name, std::move(tensor)).second) {
+    fail(ErrorCode::invalid_argument, "input '{}' is given twice", name);
+  }
+}
+
 void add_archive(const fs::path& path, const std::vector<PortDescription>& ports, NamedTensors& inputs) {
   std::size_t used = 0;
   for (auto& [key, tensor] : read_npz(path)) {
@@ -56,7 +63,7 @@ void add_archive(const fs::path& path, const std::vector<PortDescription>& ports
     const auto port = std::ranges::find_if(
         ports, [&](const PortDescription& each) { return std::ranges::contains(array_names(each), name); });
     if (port == ports.end()) continue;
-    inputs.insert_or_assign(name, restored_from_numpy(tensor, port->dtype));
+    add_once(name, restored_from_numpy(tensor, port->dtype), inputs);
     ++used;
   }
   if (used == 0) {
@@ -82,14 +89,14 @@ NamedTensors read_inputs(const std::vector<std::string>& texts, const std::vecto
   for (const std::string& text : texts) {
     if (const PortDescription* port = port_before_equals(text, ports)) {
       const Tensor array = read_array(text.substr(port->name.size() + 1));
-      inputs.insert_or_assign(port->name, restored_from_numpy(array, port->dtype));
+      add_once(port->name, restored_from_numpy(array, port->dtype), inputs);
     } else if (fs::path(text).extension() == ".npz") {
       add_archive(text, ports, inputs);
     } else if (text.contains('=') && !fs::exists(text)) {
       fail(ErrorCode::invalid_argument, "the model has no input '{}'; its inputs are {}",
            text.substr(0, text.find('=')), port_names(ports));
     } else if (ports.size() == 1) {
-      inputs.insert_or_assign(ports.front().name, restored_from_numpy(read_array(text), ports.front().dtype));
+      add_once(ports.front().name, restored_from_numpy(read_array(text), ports.front().dtype), inputs);
     } else {
       fail(ErrorCode::invalid_argument, "{}: the model has {} inputs, so say which one it is: {}={}", text,
            ports.size(), ports.empty() ? "NAME" : ports.front().name, text);

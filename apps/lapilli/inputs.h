@@ -11,7 +11,8 @@ namespace lapilli::program {
 
 /// Reads arrays for the inputs of a model, each text one of: NAME=FILE, FILE.npz with arrays of the inputs' names
 /// ("in:" before a name is left out), or FILE for a model with one input. Files are .npy, .npz with one array, or .pb
-/// (ONNX's TensorProto). Maps are given as two arrays (array_names). Throws Error that names the file or the input.
+/// (ONNX's TensorProto). Maps are given as two arrays (array_names). Throws Error that names the file or the
+/// input, which is given once.
 NamedTensors read_inputs(const std::vector<std::string>& texts, const std::vector<PortDescription>& ports);
 
 /// Made-up elements, the same on every machine for the same seed and name: floats of the normal distribution, bool of

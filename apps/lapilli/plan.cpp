@@ -1,9 +1,9 @@
 #include <filesystem>
 #include <format>
-#include <fstream>
 #include <iostream>
+#include <span>
 
-#include "base/failure.h"
+#include "base/atomic_file.h"
 #include "base/text.h"
 #include "command.h"
 #include "inputs.h"
@@ -84,13 +84,12 @@ PlanSummary summary_of(const Model& model, const PlanArguments& arguments) {
 }
 
 void write_page(const PlanSummary& plan, const PlanArguments& arguments, const Model& model) {
-  std::ofstream file(arguments.page, std::ios::binary);
-  file << memory_page(plan, title_of(arguments, model));
-  file.close();
-  if (!file) fail(ErrorCode::input_output, "{}: cannot be written", arguments.page.string());
+  const std::string page = memory_page(plan, title_of(arguments, model));
+  write_atomically(arguments.page, std::as_bytes(std::span(page)));
 }
 
 int plan(const PlanArguments& arguments) {
+  require_other_file(arguments.page, arguments.model);
   const Model model = load_model(arguments);
   const PlanSummary summary = summary_of(model, arguments);
   if (!arguments.page.empty()) write_page(summary, arguments, model);

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "options.h"
 #include "terminal.h"
+#include "vulkan/device.h"
 
 namespace lapilli::program {
 namespace {
@@ -22,6 +23,7 @@ int prewarm(const ModelArguments& arguments) {
     if (context.memory().plans == 0) {
       (void)run_once(model, context, complete_inputs({}, model, arguments.sizes, 0));
     }
+    model.device().implementation().write_pipeline_cache();  // which is what this is for, so a failure counts
   }
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   const std::size_t plans = context.memory().plans;

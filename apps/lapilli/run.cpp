@@ -65,12 +65,11 @@ void print_json(const ArrayList& outputs, const RunArguments& arguments, std::op
   Json array = Json::array();
   for (const auto& [name, tensor] : outputs) {
     Json entry{{"name", name}, {"dtype", to_string(tensor.dtype())}, {"shape", tensor.shape()}};
-    if (const auto statistics = statistics_of(tensor)) {
-      entry["mean"] = statistics->mean;
-      entry["min"] = statistics->least;
-      entry["max"] = statistics->most;
-      entry["not_finite"] = statistics->not_finite;
-    }
+    const auto statistics = statistics_of(tensor);
+    entry["mean"] = statistics ? Json(statistics->mean) : Json(nullptr);
+    entry["min"] = statistics ? Json(statistics->least) : Json(nullptr);
+    entry["max"] = statistics ? Json(statistics->most) : Json(nullptr);
+    entry["not_finite"] = statistics ? Json(statistics->not_finite) : Json(nullptr);
     array.push_back(std::move(entry));
   }
   Json document{{"outputs", std::move(array)}};
@@ -106,8 +105,10 @@ void write_output(const RunArguments& arguments, const NamedTensors& inputs, con
 }
 
 int run(const RunArguments& arguments) {
+  require_other_file(arguments.output, arguments.model);
   const Model model = load_model(arguments, arguments.keep);
-  if (!arguments.sizes.empty()) static_cast<void>(model.plan(arguments.sizes));  // says which name there is not
+  if (!arguments.sizes.empty())
+    static_cast<void>(model.runs_in_parts(arguments.sizes));  // says which name there is not
   const NamedTensors inputs =
       complete_inputs(read_inputs(arguments.inputs, model.inputs()), model, arguments.sizes, arguments.seed);
   Context context(model);
@@ -119,7 +120,7 @@ int run(const RunArguments& arguments) {
   } else if (arguments.output.empty()) {
     print_text(outputs);
   } else {
-    std::cout << std::format("{} arrays in {}\n", outputs.size(), arguments.output);
+    std::cout << std::format("{} array{} in {}\n", outputs.size(), outputs.size() == 1 ? "" : "s", arguments.output);
   }
   if (!arguments.json && arguments.repeat > 1) {
     std::cout << (differing ? styled(std::format("FAILED: run {} gave other outputs than the first", *differing),
@@ -157,7 +158,7 @@ void add_run_command(CLI::App& program, Action& action) {
   command
       ->add_option("--repeat", arguments->repeat,
                    "Run it this often with the same inputs; the exit code is 1 when a bit of the outputs differs")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
   add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);
@@ -173,7 +174,8 @@ Examples:
   lapilli run model.onnx --keep /layer1/relu/Relu_output_0 --output values.npz
   lapilli run model.onnx --repeat 100
 
-JSON: outputs [name, dtype, shape, mean, min, max, not_finite]; with --repeat runs, differing_run (null: none))");
+JSON: outputs [name, dtype, shape, mean, min, max, not_finite (null: no numbers)]; with --repeat runs, differing_run
+(null: none))");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
 }
 

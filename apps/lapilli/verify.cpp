@@ -123,7 +123,7 @@ void add_verify_command(CLI::App& program, Action& action) {
       ->required()
       ->type_name("FILE.npz");
   command->add_option("--tolerance", arguments->tolerance, "Of the relative error [0.0001, in float16 0.01]")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   add_device_options(*command, arguments->device);
   add_planning_options(*command, *arguments);
   add_json_option(*command, arguments->json);

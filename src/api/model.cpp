@@ -46,8 +46,7 @@ FlowOptions flow_options(const ModelOptions& options) {
 void fail_in_parts() {
   fail(ErrorCode::unsupported,
        "sizes in this model depend on its data, or the host has a part in it, so there is no single plan: it is "
-       "planned part "
-       "by part while it runs");
+       "planned part by part while it runs. Run the model itself; `lapilli inspect` tells what the host does");
 }
 
 std::optional<CompiledModel> open_compiled(const std::filesystem::path& path) {
@@ -206,9 +205,10 @@ PlanSummary Model::plan(const Sizes& sizes) const try {
 }
 
 bool Model::runs_in_parts(const Sizes& sizes) const try {
+  const SymbolValues complete = state_->network.complete_sizes(sizes);  // which says what there is not
   if (state_->in_parts || state_->compiled) return state_->in_parts;
   double unused = 0;
-  return state_->structure_for(state_->network.complete_sizes(sizes), unused) == nullptr;
+  return state_->structure_for(complete, unused) == nullptr;
 } catch (...) {
   rethrow_as_error();
 }

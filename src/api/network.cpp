@@ -62,6 +62,14 @@ std::string_view kind_text(onnx::Type::Kind kind) {
   }
 }
 
+std::string taken_text(const onnx::InputDescription& input) {
+  if (input.kind == onnx::Type::Kind::tensor && input.dtype != DType::undefined && input.ranked) {
+    return std::string(to_string(input.dtype)) + shape_text(input.shape);
+  }
+  return std::format("{}{}{}", kind_text(input.kind), input.dtype == DType::undefined ? "" : " of ",
+                     input.dtype == DType::undefined ? "" : to_string(input.dtype));
+}
+
 std::string given_text(const Value& value) {
   if (value.is_tensor()) return std::string(to_string(value.tensor().dtype())) + shape_text(value.tensor().shape());
   if (value.is_map()) return std::format("a map from {}", to_string(value.map().keys.dtype()));
@@ -238,9 +246,8 @@ void Network::check_inputs(std::span<const Value> inputs) const {
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (fits(inputs_[i], inputs[i])) continue;
-    fail(ErrorCode::invalid_argument, "{}: input '{}' takes {}{}{}, but {} is given", path_, inputs_[i].name,
-         kind_text(inputs_[i].kind), inputs_[i].dtype == DType::undefined ? "" : " of ",
-         inputs_[i].dtype == DType::undefined ? "" : to_string(inputs_[i].dtype), given_text(inputs[i]));
+    fail(ErrorCode::invalid_argument, "{}: input '{}' takes {}, but {} is given", path_, inputs_[i].name,
+         taken_text(inputs_[i]), given_text(inputs[i]));
   }
 }
 

@@ -1,8 +1,8 @@
 #include "io/npz.h"
 
 #include <format>
-#include <fstream>
 
+#include "base/atomic_file.h"
 #include "base/checked.h"
 #include "base/mapped_file.h"
 #include "io/npy.h"
@@ -46,16 +46,14 @@ Tensor read_npy(const std::filesystem::path& path) {
 }
 
 void write_npz(const std::filesystem::path& path, const NamedTensors& arrays) {
-  with_context(path.string(), [&] {
+  const std::vector<std::byte> archive = with_context(path.string(), [&] {
     ZipWriter writer;
     for (const auto& [name, tensor] : arrays) {
       with_context(std::format("array '{}'", name), [&] { writer.add(name + ".npy", write_npy(tensor)); });
     }
-    const std::vector<std::byte> archive = writer.finish();
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(archive.data()), static_cast<std::streamsize>(archive.size()));
-    if (!file.flush()) fail(ErrorCode::input_output, "it cannot be written");
+    return writer.finish();
   });
+  write_atomically(path, archive);
 }
 
 }  // namespace lapilli

@@ -18,7 +18,7 @@ using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 NamedTensors read_npz(const std::filesystem::path& path);
 Tensor read_npy(const std::filesystem::path& path);
 
-/// Throws Error that names the file.
+/// As write_atomically. Throws Error that names the file.
 void write_npz(const std::filesystem::path& path, const NamedTensors& arrays);
 
 }  // namespace lapilli

@@ -1,9 +1,10 @@
 #include "vision/image.h"
 
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <span>
 
+#include "base/atomic_file.h"
 #include "base/failure.h"
 #include "base/mapped_file.h"
 #include "base/text.h"
@@ -81,10 +82,7 @@ void write_image(const std::filesystem::path& path, const Image& image) {
     fail(ErrorCode::input_output, "{}: a picture of {} x {} could not be encoded", path.string(), image.width,
          image.height);
   }
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
-  file.close();
-  if (!file) fail(ErrorCode::input_output, "{}: cannot be written", path.string());
+  write_atomically(path, std::as_bytes(std::span(encoded)));
 }
 
 }  // namespace lapilli

@@ -136,6 +136,10 @@ std::vector<std::shared_ptr<const Pipeline>> VulkanDevice::pipelines(std::span<c
   return result;
 }
 
+void VulkanDevice::write_pipeline_cache() const {
+  guard("reading the pipeline cache", [&] { state_->write_pipeline_cache(); });
+}
+
 bool VulkanDevice::has_pipeline(const PipelineSpec& spec) const {
   const std::scoped_lock lock(state_->pipelines_mutex);
   return state_->pipelines.contains(spec);

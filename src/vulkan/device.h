@@ -67,6 +67,10 @@ class VulkanDevice {
   /// new.
   [[nodiscard]] std::vector<std::shared_ptr<const Pipeline>> pipelines(std::span<const PipelineSpec> specs) const;
 
+  /// Writes the pipeline cache. Throws Error (input_output) that names the file and the reason when it cannot be
+  /// written, or is not kept.
+  void write_pipeline_cache() const;
+
   /// Whether it has been made already.
   [[nodiscard]] bool has_pipeline(const PipelineSpec& spec) const;
 

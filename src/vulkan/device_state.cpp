@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/failure.h"
 #include "kernels/kernel_table.h"
 
 namespace lapilli {
@@ -32,13 +33,21 @@ void DeviceState::open_pipeline_cache(const std::filesystem::path& folder) {
   pipeline_cache = vk::raii::PipelineCache(device, vk::PipelineCacheCreateInfo({}, data.size(), data.data()));
 }
 
+void DeviceState::write_pipeline_cache() const {
+  if (cache_path.empty()) {
+    fail(ErrorCode::input_output, "there is no folder to keep compiled kernels in: set XDG_CACHE_HOME or HOME");
+  }
+  const std::vector<std::uint8_t> data = pipeline_cache.getData();
+  store_pipeline_cache(cache_path, cache_key, std::as_bytes(std::span(data)));
+}
+
 void DeviceState::save_pipeline_cache() const noexcept {
   if (cache_path.empty() || !cache_is_newer.exchange(false)) return;
   try {
-    const std::vector<std::uint8_t> data = pipeline_cache.getData();
-    (void)store_pipeline_cache(cache_path, cache_key, std::as_bytes(std::span(data)));
+    write_pipeline_cache();
+  } catch (const Error&) {  // the next process compiles again
   } catch (const std::exception&) {
-    cache_is_newer = true;  // the next process compiles again unless a later attempt succeeds
+    cache_is_newer = true;  // the same, unless a later attempt succeeds
   }
 }
 

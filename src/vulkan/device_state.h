@@ -27,6 +27,9 @@ struct DeviceState {
 
   /// Opens `folder`'s pipeline cache for this device; an empty folder leaves only the one in memory.
   void open_pipeline_cache(const std::filesystem::path& folder);
+  /// Throws Error when it cannot be written, or is not to be kept.
+  void write_pipeline_cache() const;
+  /// The same where there is something new, and without a word, since it costs the next process some time only.
   void save_pipeline_cache() const noexcept;
 
   std::unique_ptr<Instance> instance;

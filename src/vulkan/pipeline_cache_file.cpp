@@ -3,12 +3,14 @@
 #include <xxhash.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <format>
-#include <fstream>
+#include <ostream>
 #include <system_error>
 
 #include "base/atomic_file.h"
-#include "lapilli/error.h"
+#include "base/failure.h"
+#include "base/mapped_file.h"
 
 namespace lapilli {
 namespace {
@@ -38,38 +40,42 @@ fs::path pipeline_cache_path(const fs::path& folder, const PipelineCacheKey& key
                               XXH3_64bits(&key, sizeof key));
 }
 
-std::vector<std::byte> load_pipeline_cache(const fs::path& path, const PipelineCacheKey& key) {
-  std::ifstream file(path, std::ios::binary);
+std::vector<std::byte> load_pipeline_cache(const fs::path& path, const PipelineCacheKey& key) try {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  const std::span<const std::byte> bytes = file->bytes();
   PipelineCacheHeader header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return {};
+  if (bytes.size() < sizeof header) return {};
+  std::memcpy(&header, bytes.data(), sizeof header);
   if (!same_format(header) || header.key != key || header.payload_size > largest_payload) return {};
-  std::error_code error;
-  const std::uintmax_t file_size = fs::file_size(path, error);
-  if (error || file_size != sizeof header + header.payload_size) return {};
-  std::vector<std::byte> data(header.payload_size);
-  if (!file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()))) return {};
-  if (XXH3_64bits(data.data(), data.size()) != header.payload_hash) return {};
-  return data;
+  const std::span<const std::byte> data = bytes.subspan(sizeof header);
+  if (data.size() != header.payload_size || XXH3_64bits(data.data(), data.size()) != header.payload_hash) return {};
+  return {data.begin(), data.end()};
+} catch (const Error&) {
+  return {};
 }
 
-bool store_pipeline_cache(const fs::path& path, const PipelineCacheKey& key, std::span<const std::byte> data) {
-  if (data.size() > largest_payload) return false;
+void store_pipeline_cache(const fs::path& path, const PipelineCacheKey& key, std::span<const std::byte> data) {
+  if (data.size() > largest_payload) {
+    fail(ErrorCode::limit_exceeded, "{}: {} bytes of compiled kernels are more than the {} that are kept",
+         path.string(), data.size(), largest_payload);
+  }
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  if (error) return false;
+  if (error) {
+    fail(ErrorCode::input_output, "{}: the folder cannot be made: {}", path.parent_path().string(), error.message());
+  }
+  // A pipe would be waited for.
+  if (const fs::file_status status = fs::status(path, error); fs::exists(status) && !fs::is_regular_file(status)) {
+    fail(ErrorCode::input_output, "{}: not a regular file", path.string());
+  }
   PipelineCacheHeader header;
   header.key = key;
   header.payload_size = data.size();
   header.payload_hash = XXH3_64bits(data.data(), data.size());
-  try {
-    write_atomically(path, [&](std::ostream& file) {
-      file.write(reinterpret_cast<const char*>(&header), sizeof header);
-      file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
-    });
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
+  write_atomically(path, [&](std::ostream& file) {
+    file.write(reinterpret_cast<const char*>(&header), sizeof header);
+    file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  });
 }
 
 }  // namespace lapilli

@@ -39,12 +39,13 @@ std::filesystem::path user_cache_folder();
 std::filesystem::path pipeline_cache_path(const std::filesystem::path& folder, const PipelineCacheKey& key);
 
 /// The driver's data from a file that store_pipeline_cache wrote for the same key. A file that is missing, damaged,
-/// cut short or made for something else is a miss: the result is empty. Never throws for what is in the file.
+/// cut short, made for something else or no regular one is a miss: the result is empty. Never throws for what is in
+/// the file.
 std::vector<std::byte> load_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key);
 
-/// Writes the file under a temporary name and renames it, so that readers and other writers never see a part of it.
-/// False when that fails, which costs the next process some time and nothing else.
-bool store_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key,
+/// As write_atomically, for regular files, with the folder. Throws Error that names the file and says why it cannot
+/// be written, which costs the next process some time and nothing else.
+void store_pipeline_cache(const std::filesystem::path& path, const PipelineCacheKey& key,
                           std::span<const std::byte> data);
 
 }  // namespace lapilli

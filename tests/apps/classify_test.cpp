@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "apps/program.h"
 
@@ -35,6 +36,25 @@ TEST(Classify, ThresholdLeavesOutTheUnlikely) {
                                             (assets / "photos/coffee.png").string(), "--threshold", "1", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_TRUE(result.json().at("images")[0].at("predictions").empty());
+}
+
+TEST(Classify, PicturesNeitherReplaceFilesNorOneAnother) {
+  const std::string model = (assets / "efficientnet_lite0.onnx").string();
+  const std::string folder = scratch_file("photos");
+  fs::create_directories(folder);
+  const std::string photo = folder + "/coffee.png", drawn = scratch_file("drawn_file");
+  fs::copy_file(assets / "photos/coffee.png", photo, fs::copy_options::overwrite_existing);
+  const ProgramResult itself = run_program({"classify", model, photo, "--output", folder});
+  EXPECT_EQ(itself.exit_code, 3) << itself.errors;
+  EXPECT_NE(itself.errors.find(photo + ": it would be written over itself"), std::string::npos) << itself.errors;
+  EXPECT_EQ(content_of(photo), content_of((assets / "photos/coffee.png").string()));
+
+  std::ofstream(drawn) << "a file";
+  const ProgramResult file = run_program({"classify", model, photo, "--output", drawn});
+  EXPECT_EQ(file.exit_code, 3) << file.errors;
+  EXPECT_NE(file.errors.find(drawn + ": the folder for the pictures cannot be made"), std::string::npos)
+      << file.errors;
+  EXPECT_EQ(content_of(drawn), "a file");
 }
 
 TEST(Classify, WhatCannotBeUsedIsNamed) {

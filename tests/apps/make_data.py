@@ -40,6 +40,9 @@ save(
     [tensor("left", [2]), tensor("right", [2])],
     [tensor("sum", [2]), tensor("difference", [2])],
 )
+# It runs in parts: the shape of the result depends on the data.
+save("nonzero", [helper.make_node("NonZero", ["x"], ["y"])], [tensor("x", ["batch", 3])],
+     [tensor("y", [2, None], TensorProto.INT64)])
 unknown = helper.make_graph(
     [helper.make_node("First", ["x"], ["t"], domain="example"), helper.make_node("Second", ["t"], ["y"], domain="example")],
     "unknown", [tensor("x", [1])], [tensor("y", [1])])

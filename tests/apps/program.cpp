@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace lapilli::testing {
 namespace {
@@ -23,17 +24,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
-
-ProgramResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
-  std::vector<std::string> words{LAPILLI_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables = environment;
+ProgramResult run(std::vector<std::string> words, std::vector<std::string> variables) {
   for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
   const std::string output = scratch_file("stdout"), errors = scratch_file("stderr");
   posix_spawn_file_actions_t actions;
@@ -41,12 +32,12 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   pid_t process = 0;
-  const int failure = posix_spawn(&process, LAPILLI_PROGRAM, &actions, nullptr, pointers_to(words).data(),
+  const int failure = posix_spawn(&process, words.front().c_str(), &actions, nullptr, pointers_to(words).data(),
                                   pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   ProgramResult result;
   if (failure != 0) {
-    ADD_FAILURE() << LAPILLI_PROGRAM << " cannot be started";
+    ADD_FAILURE() << words.front() << " cannot be started";
     return result;
   }
   int status = 0;
@@ -55,6 +46,23 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
   fs::remove(output);
   fs::remove(errors);
   return result;
+}
+
+}  // namespace
+
+ProgramResult run_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  std::vector<std::string> words{LAPILLI_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run(std::move(words), environment);
+}
+
+ProgramResult run_shell(const std::string& line) {
+  return run({"/bin/sh", "-c", line}, {std::string("lapilli=") + LAPILLI_PROGRAM});
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string data_file(const std::string& name) { return (fs::path(APPS_TEST_DATA) / name).string(); }

@@ -17,6 +17,11 @@ struct ProgramResult {
 ProgramResult run_program(const std::vector<std::string>& arguments,
                           const std::vector<std::string>& environment = {});
 
+/// The same for a line of shell, in which $lapilli is the program.
+ProgramResult run_shell(const std::string& line);
+
+std::string content_of(const std::string& path);
+
 /// A path in tests/apps/data.
 std::string data_file(const std::string& name);
 

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "lapilli/error.h"
 #include "vulkan/pipeline_cache_file.h"
 
 namespace lapilli {
@@ -20,7 +22,7 @@ class CacheFile : public testing::Test {
     key.vendor_id = 0x10DE;
     key.kernels_hash = 42;
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7);
-    ASSERT_TRUE(store_pipeline_cache(path, key, data));
+    store_pipeline_cache(path, key, data);
   }
   void TearDown() override { fs::remove_all(folder); }
 
@@ -32,7 +34,7 @@ class CacheFile : public testing::Test {
 
 TEST_F(CacheFile, ComesBack) {
   EXPECT_EQ(load_pipeline_cache(path, key), data);
-  EXPECT_TRUE(store_pipeline_cache(path, key, std::span(data).first(10)));
+  store_pipeline_cache(path, key, std::span(data).first(10));
   EXPECT_EQ(load_pipeline_cache(path, key).size(), 10U);
 }
 
@@ -116,7 +118,23 @@ TEST_F(CacheFile, IsWholeWhenTwoProcessesWriteIt) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()), 1);
 }
 
-TEST_F(CacheFile, CannotBeWrittenIsNoError) { EXPECT_FALSE(store_pipeline_cache(path / "below a file", key, data)); }
+TEST_F(CacheFile, CannotBeWrittenIsNamed) {
+  const auto message = [&](const fs::path& file) -> std::string {
+    try {
+      store_pipeline_cache(file, key, data);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "written";
+  };
+  EXPECT_EQ(message(path / "below a file"), path.string() + ": the folder cannot be made: Not a directory");
+  // A pipe is neither waited for nor replaced.
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_TRUE(load_pipeline_cache(pipe, key).empty());
+  EXPECT_EQ(message(pipe), pipe.string() + ": not a regular file");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+}
 
 }  // namespace
 }  // namespace lapilli

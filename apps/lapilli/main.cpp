@@ -110,8 +110,8 @@ void occupy_closed_descriptors() {
 int finish(int code) {
   errno = 0;
   if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  // What failed before is tried again here, and tells its reason.
-  if (errno == 0) (void)std::fflush(stdout);
+  // The reason of a failure before this has been lost; the next write tells it.
+  if (errno == 0) (void)!::write(STDOUT_FILENO, "\n", 1);
   const int error = errno;
   if (error != EPIPE) {  // the reader has what it wanted
     complain(std::format("stdout cannot be written{}{}", error == 0 ? "" : ": ",

@@ -30,7 +30,7 @@ TEST(CommandLine, WhatIsWrongIsSaidInWords) {
       {"classify", {{"a.png", "--threshold", "1.5"}, "--threshold: '1.5' is not a number from 0 to 1"}},
       {"run", {{"--output", ""}, "--output: the text is empty"}},
       {"run", {{"--device", ""}, "--device: the text is empty"}},
-      {"plan", {{"--html="}, "--html: the text is empty"}},
+      {"plan", {{"--html", ""}, "--html: the text is empty"}},
       {"run", {{"--size", "batch=2", "--size", "batch=3"}, "--size: 'batch' is given as 2 and as 3"}},
   };
   for (const auto& [command, refused] : lines) {

@@ -145,9 +145,9 @@ class TemporaryFile {
     for (int number = 0;; ++number) {
       name_ = path_.parent_path() / std::format(".lapilli-{}-{}", ::getpid(), number);
       if (make()) return;
-      const std::system_error error = last_error();
+      const std::error_code error = last_error().code();
       name_.clear();
-      if (error.code() != std::errc::file_exists) throw error;
+      if (error != std::errc::file_exists) throw std::system_error(error);
     }
   }
 

@@ -45,8 +45,8 @@ class Executor {
   /// Starts a run behind those under way; the inputs may be reused once it returns. A run has ports of its own, which
   /// are taken when more runs than ever before are under way. Throws Error (limit_exceeded) past most_under_way.
   Ticket submit(std::span<const std::span<const std::byte>> inputs);
-  /// The same with inputs that `fill` writes where the device reads them, port by port: dense row-major elements, to be
-  /// written in order and not read. What it throws is passed on, and nothing is submitted.
+  /// The same with inputs that `fill` writes where the device reads them, port by port: dense row-major elements, to
+  /// be written in order and not read. What it throws is passed on, and nothing is submitted.
   using FillPort = std::function<void(std::size_t port, std::span<std::byte> elements)>;
   Ticket submit(const FillPort& fill);
   /// The same with tensors, whose types and shapes are those of the ports.

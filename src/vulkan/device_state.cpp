@@ -45,7 +45,8 @@ void DeviceState::save_pipeline_cache() const noexcept {
   if (cache_path.empty() || !cache_is_newer.exchange(false)) return;
   try {
     write_pipeline_cache();
-  } catch (const Error&) {  // the next process compiles again
+  } catch (const Error&) {
+    cache_is_newer = false;  // there is no place for it: the next process compiles again
   } catch (const std::exception&) {
     cache_is_newer = true;  // the same, unless a later attempt succeeds
   }

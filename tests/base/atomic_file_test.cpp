@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <array>
 
 #include <csignal>
 #include <fstream>
@@ -49,7 +50,7 @@ class AtomicFile : public testing::Test {
 TEST_F(AtomicFile, HasWhatIsWrittenInPiecesOfAllSizes) {
   std::string text;
   write_atomically(path, [&](std::ostream& file) {
-    for (std::size_t size : {1, 70'000, 3, 65'535, 65'536, 65'537, 0, 9}) {
+    for (const std::size_t size : std::array<std::size_t, 8>{1, 70'000, 3, 65'535, 65'536, 65'537, 0, 9}) {
       const std::string piece(size, static_cast<char>('a' + size % 26));
       file << piece;
       text += piece;

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <array>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <future>

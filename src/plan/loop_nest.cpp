@@ -148,14 +148,13 @@ EncodedChain encode_chain(const PointwiseChain& chain, std::span<const DType> in
     if (bit_width(held) == 64 || is_small_float(dtype)) encoded.level = std::max(encoded.level, level_of(dtype));
   }
   const std::size_t result = chain.empty() ? 0 : registers.size() - 1;
+  // What float16 overflows to is infinite; float32 that is only stored as float16 is not.
+  const DType result_type = dtypes[result] == DType::float16 ? DType::float16 : register_dtype(dtypes[result]);
   const auto low = std::span(immediate_dtypes).first(std::min<std::size_t>(4, immediate_dtypes.size()));
   const auto high = std::span(immediate_dtypes).subspan(low.size());
-  encoded.constants = {static_cast<std::uint32_t>(chain.steps.size()),
-                       registers[result],
-                       static_cast<std::uint32_t>(register_dtype(dtypes[result])),
-                       static_cast<std::uint32_t>(chain.immediates.size()),
-                       pack_dtypes(low),
-                       pack_dtypes(high)};
+  encoded.constants = {
+      static_cast<std::uint32_t>(chain.steps.size()),      registers[result], static_cast<std::uint32_t>(result_type),
+      static_cast<std::uint32_t>(chain.immediates.size()), pack_dtypes(low),  pack_dtypes(high)};
   encoded.constants.insert(encoded.constants.end(), steps.begin(), steps.end());
   return encoded;
 }

@@ -13,13 +13,16 @@ template <class... Arguments>
   throw Error(code, std::format(format, std::forward<Arguments>(arguments)...));
 }
 
-/// Runs `action`; an Error that leaves it gets `context` in front of its text, so that each layer adds what it knows.
+/// Runs `action`; an Error that leaves it gets `context` in front of its text, unless it stands there already, so that
+/// each layer adds what it knows.
 template <class Action>
 decltype(auto) with_context(std::string_view context, Action&& action) {
   try {
     return std::forward<Action>(action)();
   } catch (const Error& error) {
-    throw Error(error.code(), std::format("{}: {}", context, error.what()));
+    const std::string_view text = error.what();
+    if (text.starts_with(context) && text.substr(context.size()).starts_with(": ")) throw;
+    throw Error(error.code(), std::format("{}: {}", context, text));
   }
 }
 

@@ -13,6 +13,7 @@ namespace {
 // What models and elements of inputs say of sizes need not be sizes; a size that an input has is one.
 void require_sizes(const Fact& fact, Assumptions& assumptions) {
   for (const Dim& size : fact.shape) {
+    if (size.constant().value_or(-1) >= 0) continue;
     std::vector<std::string> symbols;
     size.collect_symbols(symbols);
     if (symbols.size() == 1 && size == Dim::symbol(symbols[0]) && !is_element_symbol(symbols[0])) continue;

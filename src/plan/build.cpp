@@ -155,12 +155,16 @@ class StructureBuilder {
     return found != layouts_.end() ? found->second : Layout::row_major(graph_.fact(id).shape.size());
   }
 
+  [[nodiscard]] DType stored_dtype(ValueId id) const {
+    const DType own = graph_.fact(id).dtype, stored = emission_.stored_dtype(own);
+    return stored != own && needs_float32(graph_, id) ? own : stored;
+  }
+
   void place_output(ValueId id, const Layout& layout, bool dense) {
     const Fact& fact = graph_.fact(id);
     require_device_dtype(graph_.value(id).name, fact.dtype);
     if (!dense && place_at_home(id, layout)) return;
-    const DType dtype = needs_float32(graph_, id) ? fact.dtype : emission_.stored_dtype(fact.dtype);
-    place(id, emission_.add_arena(dtype, fact.shape, layout), layout);
+    place(id, emission_.add_arena(stored_dtype(id), fact.shape, layout), layout);
   }
 
   // Where a Concat wants it. The first value that is at home in an output decides its layout.
@@ -188,14 +192,14 @@ class StructureBuilder {
   // The first output in the memory of an input that nobody needs any more.
   bool place_in_input(const Node& node, const LayoutChoice& choice, const std::map<ValueId, Placement>& copies) {
     const ValueId output = node.outputs[0];
-    if (homes_.contains(output) || needs_float32(graph_, output)) return false;
+    if (homes_.contains(output)) return false;
     const Fact& fact = graph_.fact(output);
     for (const std::size_t i : choice.replaceable) {
       const ValueId input = node.inputs[i];
       if (graph_.fact(input).shape != fact.shape || copies.contains(input)) continue;
       if (!emission_.is_placed(input) || !residents_.end_at(node, input)) continue;
       const Placement& placement = emission_.placement(input);
-      if (placement.dtype != emission_.stored_dtype(fact.dtype) || placement.offset != Dim(0)) continue;
+      if (placement.dtype != stored_dtype(output) || placement.offset != Dim(0)) continue;
       if (!same_strides(fact.shape, placement.strides, choice.outputs[0].strides(fact.shape))) continue;
       emission_.add_shared(placement, fact.shape);
       place(output, placement, choice.outputs[0]);

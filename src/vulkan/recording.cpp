@@ -1,5 +1,6 @@
 #include "vulkan/recording.h"
 
+#include <algorithm>
 #include <format>
 #include <utility>
 

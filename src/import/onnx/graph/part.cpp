@@ -13,18 +13,6 @@
 namespace lapilli::onnx {
 namespace {
 
-// Rules of shapes name the node already.
-template <class Action>
-void name_in_errors(const Node& node, const Action& action) {
-  const std::string context = node_text(node) + ": ";
-  try {
-    action();
-  } catch (const Error& error) {
-    if (std::string_view(error.what()).starts_with(context)) throw;
-    throw Error(error.code(), context + error.what());
-  }
-}
-
 // Ends the part before the node at hand.
 struct PartEnds {};
 
@@ -102,7 +90,7 @@ class PartBuilder {
   void leave_branches() { scopes_.erase(scopes_.begin(), std::ranges::find(scopes_, &request_.graph)); }
 
   void build_node(const Node& node) {
-    name_in_errors(node, [&] {
+    with_context(node_text(node), [&] {
       if (is_branch(node)) return build_branch(node);
       if (!runs_on_device(node)) throw PartEnds();
       const OperatorRecord* record = find_operator(node.domain, node.op_type, node.opset_version);

@@ -13,8 +13,8 @@ template <class... Arguments>
   throw Error(code, std::format(format, std::forward<Arguments>(arguments)...));
 }
 
-/// Runs `action`; an Error that leaves it gets `context` in front of its text, unless it stands there already, so that
-/// each layer adds what it knows.
+/// Runs `action`; an Error that leaves it gets `context` in front of its text, unless it stands there already, so
+/// that each layer adds what it knows.
 template <class Action>
 decltype(auto) with_context(std::string_view context, Action&& action) {
   try {

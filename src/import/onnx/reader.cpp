@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "import/onnx/graph_reader.h"
+#include "import/onnx/signature.h"
 #include "import/onnx/source.h"
 #include "import/onnx/validate.h"
 #include "import/onnx/walk.h"
@@ -203,6 +204,7 @@ Model read(Source& source) {
     resolver.resolve(function.nodes, function.opset_imports);
   }
   validate(model);
+  check_signatures(model);
   return model;
 }
 

@@ -143,20 +143,20 @@ TEST(OnnxInline, OutputsMayBeLeftOutReturnedTwiceOrInputs) {
 TEST(OnnxInline, SubgraphsAreRenamedAndExpanded) {
   // The branch reads the function's input and value t, and calls a function; its input hides a name of the function.
   const Message branch = graph({.nodes = {node("Add", {"t", "hidden"}, {"s"}), call("G", {"s"}, {"u"}, {}, "g"),
-                                          node("Mul", {"u", "a"}, {"v"}, {reference("n", integer, "k")})},
+                                          node("Concat", {"u", "a"}, {"v"}, {reference("axis", integer, "k")})},
                                 .inputs = {"hidden"},
                                 .outputs = {"v"},
                                 .initializers = {raw_tensor("w", proto::uint8, {1}, "a")},
                                 .sparse_initializers = {}});
-  const Model result =
-      inlined({call("F", {"x", "y"}, {"z"}, {attribute("k", integer, Message().number(3, 5))}, "f")},
-              {function_of("F",
-                           {node("Relu", {"a"}, {"t"}),
-                            node("Loop", {"hidden"}, {"b"}, {attribute("body", 5, Message().message(6, branch))})},
-                           {"a", "hidden"}),
-               function_of("G", {node("Neg", {"a"}, {"b"})})});
+  const Model result = inlined(
+      {call("F", {"x", "y"}, {"z"}, {attribute("k", integer, Message().number(3, 5))}, "f")},
+      {function_of("F",
+                   {node("Relu", {"a"}, {"t"}),
+                    node("Loop", {"hidden", ""}, {"b"}, {attribute("body", 5, Message().message(6, branch))})},
+                   {"a", "hidden"}),
+       function_of("G", {node("Neg", {"a"}, {"b"})})});
   ASSERT_EQ(result.graph.nodes.size(), 2U);
-  EXPECT_EQ(result.graph.nodes[1].inputs, Names{"y"});
+  EXPECT_EQ(result.graph.nodes[1].inputs, (Names{"y", ""}));
   const Graph& body = result.graph.nodes[1].find<std::vector<Graph>>("body")->front();
   ASSERT_EQ(body.nodes.size(), 3U);
   EXPECT_EQ(body.inputs[0].name, "f/hidden");
@@ -166,7 +166,7 @@ TEST(OnnxInline, SubgraphsAreRenamedAndExpanded) {
   EXPECT_EQ(body.nodes[1].op_type, "Neg");
   EXPECT_EQ(body.nodes[1].outputs, Names{"f/u"});
   EXPECT_EQ(body.nodes[2].inputs, (Names{"f/u", "x"}));
-  EXPECT_EQ(*body.nodes[2].find<std::int64_t>("n"), 5);
+  EXPECT_EQ(*body.nodes[2].find<std::int64_t>("axis"), 5);
   EXPECT_EQ(captured_values(body), (std::set<std::string, std::less<>>{"f/t", "x"}));
 }
 
@@ -176,8 +176,10 @@ TEST(OnnxInline, GraphsGivenAsAttributesKeepTheirNames) {
                                 .outputs = {"t"},
                                 .initializers = {},
                                 .sparse_initializers = {}});
-  const Model result = inlined({call("F", {"x"}, {"z"}, {attribute("k", 5, Message().message(6, branch))})},
-                               {function_of("F", {node("If", {"a"}, {"b"}, {reference("then_branch", 5, "k")})})});
+  const Model result = inlined(
+      {call("F", {"x"}, {"z"}, {attribute("k", 5, Message().message(6, branch))})},
+      {function_of(
+          "F", {node("If", {"a"}, {"b"}, {reference("then_branch", 5, "k"), reference("else_branch", 5, "k")})})});
   const Graph& body = result.graph.nodes[0].find<std::vector<Graph>>("then_branch")->front();
   EXPECT_EQ(body.nodes[0].inputs, Names{"y"});
   EXPECT_EQ(body.outputs[0].name, "t");

@@ -161,7 +161,7 @@ Message sample_model() {
                {function({.name = "Twice",
                           .inputs = {"a"},
                           .outputs = {"b"},
-                          .nodes = {node("Mul", {"a", "a"}, {"b"}, {reference("k", integer, "i")})},
+                          .nodes = {node("Concat", {"a", "a"}, {"b"}, {reference("axis", integer, "i")})},
                           .attributes = {"i"},
                           .defaults = {attribute("j", integer, Message().number(3, 2))},
                           .opset = 18})});

@@ -67,16 +67,18 @@ TEST(OnnxValidate, SubgraphsReadWhatIsAroundThem) {
   const Message before = node("Relu", {"x"}, {"y"});
   const Message after = node("Relu", {"x"}, {"z"}, {}, "later");
   const auto with_body = [&](const Message& body) {
-    return error_of({before, node("If", {"x"}, {"w"}, {body}, "if"), after});
+    return error_of({before, node("Loop", {"x", ""}, {"w"}, {body}, "loop"), after});
   };
   EXPECT_EQ(with_body(subgraph_reading("y")), "");
-  expect_parts(with_body(subgraph_reading("nothing")), {"node 'if' (If), attribute 'body'", "node 'n' (Neg)"});
+  expect_parts(with_body(subgraph_reading("nothing")), {"node 'loop' (Loop), attribute 'body'", "node 'n' (Neg)"});
   expect_parts(with_body(subgraph_reading("z")), {"node 'n' (Neg) reads 'z'", "node 'later'"});
-  expect_parts(with_body(subgraph_reading("w")), {"node 'n' (Neg) reads 'w'", "node 'if'"});
+  expect_parts(with_body(subgraph_reading("w")), {"node 'n' (Neg) reads 'w'", "node 'loop'"});
 }
 
 TEST(OnnxValidate, OwnNamesHideOuterOnes) {
-  const auto with_body = [&](const Message& body) { return error_of({node("If", {"x"}, {"w"}, {body}, "if")}); };
+  const auto with_body = [&](const Message& body) {
+    return error_of({node("Loop", {"x", ""}, {"w"}, {body}, "loop")});
+  };
   EXPECT_EQ(with_body(attribute("body", 5,
                                 Message().message(6, graph({.nodes = {node("Neg", {"x"}, {"y"})},
                                                             .inputs = {"x"},
@@ -103,8 +105,8 @@ TEST(OnnxValidate, FunctionsStandAlone) {
   parts.outputs = {"c"};
   expect_parts(with_function(parts), {"function 'F' of domain 'local'", "'c'"});
   parts.outputs = {"b"};
-  parts.nodes = {node("Relu", {"a"}, {"b"}, {reference("alpha", 1, "beta")}, "n")};
-  expect_parts(with_function(parts), {"node 'n' (Relu)", "'beta'", "does not take"});
+  parts.nodes = {node("Elu", {"a"}, {"b"}, {reference("alpha", 1, "beta")}, "n")};
+  expect_parts(with_function(parts), {"node 'n' (Elu)", "'beta'", "does not take"});
   parts.attributes = {"beta"};
   EXPECT_EQ(with_function(parts), "");
   parts.attributes = {"beta", "beta"};

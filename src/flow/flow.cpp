@@ -64,7 +64,10 @@ std::vector<Value> Flow::run_graph(const onnx::Graph& graph, const Scope* around
     }
   }
   std::vector<Value> results;
-  for (const onnx::ValueInfo& output : graph.outputs) results.push_back(scope.get(output.name));
+  for (const onnx::ValueInfo& output : graph.outputs) {
+    const Value& result = results.emplace_back(scope.get(output.name));
+    if (result.is_tensor()) onnx::require_declared(output, result.tensor().dtype());
+  }
   return results;
 }
 

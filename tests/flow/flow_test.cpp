@@ -203,6 +203,14 @@ TEST(Flow, ErrorsInABodyNameItsNodeAndTheNodesAround) {
   EXPECT_NE(error.find("position 2"), std::string::npos) << error;
 }
 
+TEST(Flow, OutputsThatTheHostMakesAreOfTheDeclaredTypes) {
+  onnx::Model model;
+  model.graph = graph_of("main", {make_node("StringConcat", {"x", "x"}, {"y"})}, {info("x", DType::string)},
+                         {info("y", DType::int64)});
+  EXPECT_EQ(error_of([&] { run_model(model, {texts({1}, {"a"})}); }),
+            "output 'y' is declared as int64, but the nodes make string of it");
+}
+
 TEST(PartPlans, ServeEverySizeThatTheirGuardsAllow) {
   const onnx::Graph graph = graph_of("main", {make_node("Add", {"x", "y"}, {"z"})}, {}, {info("z", DType::float32)});
   PartPlans plans(test_device().traits(), FlowOptions{});

@@ -45,11 +45,15 @@ onnx::Model model_of(onnx::Node node, const std::vector<DType>& types) {
   return model;
 }
 
-std::string build_error(const onnx::Node& node, const std::vector<DType>& types) {
+std::string build_error(const onnx::Model& model) {
   return error_of([&] {
     Assumptions assumptions({});
-    std::ignore = onnx::build_model(model_of(node, types), assumptions);
+    std::ignore = onnx::build_model(model, assumptions);
   });
+}
+
+std::string build_error(const onnx::Node& node, const std::vector<DType>& types) {
+  return build_error(model_of(node, types));
 }
 
 TEST(Types, AreCheckedWhereANodeIsBuilt) {
@@ -61,6 +65,16 @@ TEST(Types, AreCheckedWhereANodeIsBuilt) {
             "");
   EXPECT_NE(build_error(make_node("Where", {"c", "x", "y"}, {"z"}), {DType::int64, DType::uint8, DType::uint8}), "");
   EXPECT_NE(build_error(make_node("Not", {"x"}, {"z"}), {DType::float32}), "");
+}
+
+TEST(Types, OfOutputsAreTheDeclaredOnes) {
+  onnx::Model model = model_of(make_node("Relu", {"x"}, {"y"}), {DType::float32});
+  onnx::Type& declared = model.graph.outputs[0].type;
+  declared.kind = onnx::Type::Kind::tensor;
+  declared.dtype = DType::float32;
+  EXPECT_EQ(build_error(model), "");
+  declared.dtype = DType::int64;
+  EXPECT_EQ(build_error(model), "output 'y' is declared as int64, but the nodes make float32 of it");
 }
 
 TEST(Types, AreCheckedWhereTheHostComputes) {

@@ -233,6 +233,9 @@ class PartBuilder {
   void add_output(const std::string& name) {
     const auto value = find(name);
     if (!value) fail(ErrorCode::invalid_model, "nothing produces value '{}'", name);
+    const std::vector<ValueInfo>& declared = request_.graph.outputs;
+    if (const auto output = std::ranges::find(declared, name, &ValueInfo::name); output != declared.end())
+      require_declared(*output, part_.graph.fact(*value).dtype);
     part_.graph.add_output(*value);
     part_.outputs.push_back(name);
     // Two outputs may be one value; its name stays the first one's.
@@ -250,6 +253,13 @@ class PartBuilder {
 };
 
 }  // namespace
+
+void require_declared(const ValueInfo& output, DType type) {
+  const Type& declared = output.type;
+  if (declared.kind == Type::Kind::unknown || declared.dtype == DType::undefined || declared.dtype == type) return;
+  fail(ErrorCode::invalid_model, "output {} is declared as {}, but the nodes make {} of it", name_text(output.name),
+       to_string(declared.dtype), to_string(type));
+}
 
 bool runs_on_device(const Node& node) {
   if (casts_to_text(node) || has_text(node) || refuses_elements(node)) return false;

@@ -44,6 +44,9 @@ Part build_part(const PartRequest& request, Assumptions& assumptions);
 /// Throws as build_part does.
 Part build_model(const Model& model, Assumptions& assumptions);
 
+/// Throws Error (invalid_model) where a graph's output that is a tensor of `type` is declared to have another type.
+void require_declared(const ValueInfo& output, DType type);
+
 /// Whether a node may be in a part at all: there is an operator for it, and it is not the host's.
 bool runs_on_device(const Node& node);
 

@@ -108,6 +108,18 @@ double time_on_host(Context& context, std::span<const Tensor> inputs, std::size_
   return quantile(std::move(times), 0.5);
 }
 
+// Those of all symbols in the shapes of inputs, and of elements that are sizes where the model runs as a whole.
+Sizes sizes_of(const Model& model, const std::map<std::string, Tensor>& inputs, const Sizes& given) {
+  if (!model.runs_in_parts(given)) return model.plan(given).sizes;
+  Sizes sizes;
+  for (const PortDescription& port : model.inputs()) {
+    for (std::size_t axis = 0; axis < port.shape.size(); ++axis) {
+      if (!is_number(port.shape[axis])) sizes[port.shape[axis]] = inputs.at(port.name).shape()[axis];
+    }
+  }
+  return sizes;
+}
+
 // The same for a run whose inputs are where the device reads them already; nothing where they have to be tensors.
 std::optional<double> time_submission(Context& context, const Sizes& sizes) {
   std::vector<double> times;
@@ -255,7 +267,7 @@ int bench(BenchArguments arguments) {
   const std::vector<ProfileLine> profile = arguments.profile ? profile_lines(context) : std::vector<ProfileLine>{};
   progress.reset();
   if (arguments.json) {
-    if (!model.runs_in_parts(arguments.sizes)) arguments.sizes = model.plan(arguments.sizes).sizes;
+    arguments.sizes = sizes_of(model, inputs, arguments.sizes);
     print_json(timing, arguments, model, profile);
     return success;
   }

@@ -95,6 +95,10 @@ class Classifier {
     std::vector<float> values;
     for (std::int64_t i = 0; i < scores.element_count(); ++i)
       values.push_back(static_cast<float>(element_as_double(scores, i)));
+    if (!labels_.empty() && labels_.size() != values.size()) {
+      fail(ErrorCode::invalid_argument, "{}: holds {} labels, but {} has {} classes", info_.labels.string(),
+           labels_.size(), arguments_.model.string(), values.size());
+    }
     return top_k(to_probabilities(values), arguments_.top, arguments_.threshold, labels_);
   }
 

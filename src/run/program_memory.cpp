@@ -1,6 +1,8 @@
 #include "run/program_memory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <format>
 #include <utility>
 
 #include "base/checked.h"
@@ -22,15 +24,21 @@ MemoryKind memory_kind(SegmentKind kind) {
   }
 }
 
-const char* purpose(SegmentKind kind) {
-  switch (kind) {
+// What lies in a segment, for errors.
+std::string purpose(const Program& program, std::size_t segment) {
+  const auto port_text = [&](std::string_view role, const std::vector<Port>& ports) {
+    const auto port = std::ranges::find(ports, segment, &Port::segment);
+    return port == ports.end() ? std::string(role)
+                               : std::format("{} '{}' {}", role, port->name, shape_text(port->shape));
+  };
+  switch (program.segments[segment].kind) {
     case SegmentKind::arena: return "intermediate results";
     case SegmentKind::constant: return "weights";
-    case SegmentKind::input: return "an input";
-    case SegmentKind::output: return "an output";
+    case SegmentKind::input: return port_text("input", program.inputs);
+    case SegmentKind::output: return port_text("output", program.outputs);
     case SegmentKind::parameters: return "parameters";
   }
-  return "";
+  return {};
 }
 
 PortMemory port_range(const Program& program, const std::vector<BufferRange>& segments, const Port& port) {
@@ -54,7 +62,7 @@ std::uint64_t allocate_segments(const VulkanDevice& device, const Program& progr
     const Segment& segment = program.segments[i];
     if (segment.size == 0 || !wanted(segment.kind)) continue;
     const std::uint64_t size = align_up(segment.size, std::uint64_t{16});
-    with_context(purpose(segment.kind), [&] {
+    with_context(purpose(program, i), [&] {
       buffers.push_back(std::make_unique<Buffer>(device.allocate(size, memory_kind(segment.kind))));
     });
     ranges[i] = {buffers.back().get(), 0, segment.size};

@@ -100,10 +100,14 @@ TEST(CommandLine, ModelsThatRunInPartsTakeSizes) {
   const ProgramResult run = run_program({"run", model, "--size", "batch=5", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.errors;
   EXPECT_EQ(run.json().at("outputs")[0].at("shape"), (nlohmann::json{2, 15}));  // random floats are not 0
-  for (const std::vector<std::string>& size : {std::vector<std::string>{"--batch", "2"}, {"--size", "batch=2"}}) {
-    const ProgramResult bench = run_program({"bench", model, "--seconds", "0.01", size[0], size[1], "--json"});
+  using Words = std::vector<std::string>;
+  for (const auto& [words, batch] :
+       {std::pair{Words{"--batch", "2"}, 2}, {Words{"--size", "batch=2"}, 2}, {Words{}, 1}}) {
+    Words all{"bench", model, "--seconds", "0.01", "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const ProgramResult bench = run_program(all);
     ASSERT_EQ(bench.exit_code, 0) << bench.errors;
-    EXPECT_EQ(bench.json().at("sizes"), (nlohmann::json{{"batch", 2}}));
+    EXPECT_EQ(bench.json().at("sizes"), (nlohmann::json{{"batch", batch}}));
   }
   for (const char* command : {"run", "bench"}) {
     const ProgramResult unknown = run_program({command, model, "--size", "height=2"});

@@ -1,6 +1,7 @@
 #include "import/onnx/operators/window_attributes.h"
 
 #include <format>
+#include <limits>
 
 namespace lapilli::onnx {
 namespace {
@@ -10,7 +11,9 @@ std::vector<std::int64_t> list(NodeBuilder& node, std::string_view name, std::si
   if (!values) return std::vector<std::int64_t>(count, 1);
   if (values->size() != count) node.fail_model(std::format("{} {} for {} spatial axes", values->size(), name, count));
   for (const std::int64_t value : *values) {
-    if (value <= 0 || value > 0x7FFFFFFF) node.fail_model(std::format("{} has the value {}", name, value));
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (value < 1 || value > most)
+      node.fail_model(std::format("{} has the value {}; each is from 1 to {}", name, value, most));
   }
   return std::move(*values);
 }

@@ -120,8 +120,10 @@ struct Context::State {
     auto program = std::make_shared<const Program>(std::move(planned->instantiated.program));
     constexpr std::size_t most_entries = 4;
     if (entries.size() == most_entries) entries.pop_back();
+    std::shared_ptr<Executor> executor =
+        with_context(model.state_->network.path(), [&] { return make_executor(program); });
     entries.push_front({std::move(planned->sizes), planned->instantiated.report, planned->structure_ms,
-                        planned->plan_ms, make_executor(program)});
+                        planned->plan_ms, std::move(executor)});
     return entries.front().executor;
   }
 

@@ -129,8 +129,10 @@ std::shared_ptr<const Structure> Model::State::structure_for(const SymbolValues&
     in_parts = true;
     return nullptr;
   }
-  auto structure = std::make_shared<const Structure>(
-      build_structure(built->graph, assumptions, device.implementation().traits(), plan_options(options)));
+  auto structure = with_context(network.path(), [&] {
+    return std::make_shared<const Structure>(
+        build_structure(built->graph, assumptions, device.implementation().traits(), plan_options(options)));
+  });
   milliseconds = milliseconds_since(start);
   constexpr std::size_t most_structures = 8;
   if (structures.size() == most_structures) structures.erase(structures.begin());
@@ -145,7 +147,8 @@ std::optional<PlannedProgram> Model::State::plan_for(const SymbolValues& sizes) 
   if (structure == nullptr) return std::nullopt;
   const auto start = Clock::now();
   planned.sizes = relevant_sizes(*structure, sizes);
-  planned.instantiated = instantiate(*structure, sizes, device.implementation().traits());
+  planned.instantiated =
+      with_context(network.path(), [&] { return instantiate(*structure, sizes, device.implementation().traits()); });
   planned.plan_ms = milliseconds_since(start);
   return planned;
 }

@@ -1,6 +1,9 @@
 #include "lapilli/tensor.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/rethrow.h"
@@ -33,8 +36,15 @@ Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) try {
     return of_strings(std::move(shape), std::vector<std::string>(static_cast<std::size_t>(count)));
   const std::size_t size = byte_count(dtype, count);
   // 64-bit words, so that elements of every type are aligned; at least one, so that no elements have an address too.
-  auto storage =
-      std::make_shared<std::vector<std::uint64_t>>(std::max(divide_up(size, std::size_t{8}), std::size_t{1}));
+  const std::size_t words = std::max(divide_up(size, std::size_t{8}), std::size_t{1});
+  const auto storage = [&] {
+    try {
+      return std::make_shared<std::vector<std::uint64_t>>(words);
+    } catch (const std::exception&) {  // bad_alloc, or length_error past all memory
+      fail(ErrorCode::out_of_memory, "{}{} takes {} of host memory, and there is not so much", to_string(dtype),
+           shape_text(shape), byte_text(size));
+    }
+  }();
   auto* data = reinterpret_cast<std::byte*>(storage->data());
   Tensor result = view(dtype, std::move(shape), {data, size}, std::move(storage));
   result.writable_ = data;

@@ -206,7 +206,9 @@ command_sanitize() {
 }
 
 # The newest onnx has its node tests as Python code alone, so it is installed beside the build and writes them.
+# What its types do with numbers out of their range differs from release to release of ml_dtypes and NumPy.
 newest_onnx=1.23.2
+newest_packages=("onnx==$newest_onnx" ml_dtypes==0.5.4 numpy==2.5.5)
 
 newest_node_tests() { # prints their folder
   local folder=build/onnx-$newest_onnx python=build/onnx-python/bin/python
@@ -214,7 +216,7 @@ newest_node_tests() { # prints their folder
     need newest
     say "Writing the node tests of onnx $newest_onnx (once)"
     python3 -m venv build/onnx-python >&2 || die "Python could not make build/onnx-python; its message is above"
-    "$python" -m pip install --quiet --disable-pip-version-check "onnx==$newest_onnx" >&2 ||
+    "$python" -m pip install --quiet --disable-pip-version-check "${newest_packages[@]}" >&2 ||
       die "onnx $newest_onnx could not be fetched from PyPI, which needs a network; pip's message is above"
     rm -rf "$folder"
     "$python" tests/conformance/write_node_tests.py "$folder" >&2 || die "onnx could not write its tests"

@@ -15,10 +15,13 @@ HEAD = '''#include "import/onnx/signature.h"
 
 // Written by tools/write_signatures.py from the schemas of onnx {version}; do not edit.
 namespace lapilli::onnx {{
+namespace {{
 
-std::string_view signature_table() {{
-  return R"({rows})";
-}}
+constexpr std::string_view table = R"({rows})";
+
+}}  // namespace
+
+std::string_view signature_table() {{ return table; }}
 
 }}  // namespace lapilli::onnx
 '''

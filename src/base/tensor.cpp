@@ -37,7 +37,7 @@ Tensor Tensor::allocate(DType dtype, std::vector<std::int64_t> shape) try {
   const std::size_t size = byte_count(dtype, count);
   // 64-bit words, so that elements of every type are aligned; at least one, so that no elements have an address too.
   const std::size_t words = std::max(divide_up(size, std::size_t{8}), std::size_t{1});
-  const auto storage = [&] {
+  auto storage = [&] {
     try {
       return std::make_shared<std::vector<std::uint64_t>>(words);
     } catch (const std::exception&) {  // bad_alloc, or length_error past all memory

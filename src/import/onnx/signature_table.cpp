@@ -2,9 +2,9 @@
 
 // Written by tools/write_signatures.py from the schemas of onnx 1.23.2; do not edit.
 namespace lapilli::onnx {
+namespace {
 
-std::string_view signature_table() {
-  return R"(domain
+constexpr std::string_view table = R"(domain
 Abs 1 1-1 1-1 consumed_inputs:I
 Abs 6 1-1 1-1
 Acos 7 1-1 1-1
@@ -406,6 +406,9 @@ Momentum 1 3- 1- alpha:f! beta:f! mode:s! norm_coefficient:f!
 domain com.microsoft
 MatMulNBits 1 3-6 1-1 K:i! N:i! accuracy_level:i bits:i block_size:i! weight_prepacked:i
 )";
-}
+
+}  // namespace
+
+std::string_view signature_table() { return table; }
 
 }  // namespace lapilli::onnx

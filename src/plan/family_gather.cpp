@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 
+#include "base/packed.h"
 #include "ops/gather.h"
 #include "ops/scatter.h"
 #include "plan/epilogue.h"
 #include "plan/families.h"
 #include "plan/rows.h"
+#include "plan/windows.h"
 
 namespace lapilli {
 namespace {
@@ -26,6 +28,39 @@ LoopNest gather_nest(const GatherOperator& op, const GatherMap& map, const Node&
   for (NestOperand& operand : epilogue_operands(op, node, emission)) nest.inputs.push_back(std::move(operand));
   nest.inputs.push_back(operand_along(emission.placement(node.inputs[1]), map.index_axis));
   return nest;
+}
+
+// Places of the data along the chosen axis that are bound at once.
+struct PlaceWindow {
+  std::int64_t first = 0, count = 0;
+  StorageWindow memory;
+  Dim offset;  // of the data, from the window's begin and for its first place
+};
+
+// None where all of the data can be bound. A table of which the device binds a part at a time, such as one row for
+// each word, is gone through in as many parts, and results whose places lie elsewhere are left to other parts.
+std::vector<PlaceWindow> place_windows(const GatherMap& map, std::span<const Dim> shape, const Placement& data,
+                                       Emission& emission) {
+  if (map.chosen.size() != 1 || !exceeds_bindings({&data.storage, 1}, emission)) return {};
+  const auto chosen = static_cast<std::size_t>(map.chosen[0]);
+  Assumptions& assumptions = emission.assumptions();
+  const std::vector<std::int64_t> sizes = numbers(shape, assumptions), strides = numbers(data.strides, assumptions);
+  CutOperand operand;
+  operand.offset = assumptions.number(data.offset);
+  operand.strides = {strides[chosen]};
+  operand.width = static_cast<std::int64_t>(device_element_bytes(data.dtype));
+  operand.storage = assumptions.number(emission.storage_bytes(data.storage));
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    if (axis != chosen) operand.reach(strides[axis], sizes[axis] - 1);
+  }
+  const BindingLimits limits = binding_limits(emission.traits());
+  std::vector<PlaceWindow> windows;
+  for (const LoopPart& part : cut_loops({&sizes[chosen], 1}, {false}, {&operand, 1}, limits)) {
+    const StorageWindow memory = window_of(operand, part, limits);
+    const std::int64_t offset = operand.offset + part.starts[0] * strides[chosen] - memory.begin / operand.width;
+    windows.push_back({part.starts[0], part.sizes[0], memory, offset});
+  }
+  return windows;
 }
 
 // What src/kernels/include/places.glsl reads.
@@ -107,12 +142,18 @@ void emit_updates(const Node& node, const RowNest& rows, const Placement& output
 
 }  // namespace
 
-void emit_gather(const Node& node, Emission& emission) {
+namespace {
+
+void emit_gather_of(const PlaceWindow* window, const Node& node, Emission& emission) {
   const auto& op = static_cast<const GatherOperator&>(*node.op);
   const std::vector<Fact> facts = emission.graph().input_facts(node);
   const GatherMap map = op.map(std::span(facts).first(2));
   const Placement data = emission.placement(node.inputs[0]), indices = emission.placement(node.inputs[1]);
   LoopNest nest = gather_nest(op, map, node, emission);
+  if (window != nullptr) {
+    nest.inputs[0].window = window->memory;
+    nest.inputs[0].offset = window->offset;
+  }
   const bool moves = op.epilogue().empty() && data.dtype == nest.output.dtype;
   if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(data.dtype);
   const DType held = moves ? nest.inputs[0].dtype : facts[0].dtype;
@@ -125,10 +166,23 @@ void emit_gather(const Node& node, Emission& emission) {
                              static_cast<std::uint32_t>(dispatch.nest().output.dtype),
                              static_cast<std::uint32_t>(indices.dtype),
                              dispatch.operand_count(),
-                             dispatch.operand_dtypes()};
+                             dispatch.operand_dtypes(),
+                             window != nullptr ? 1U : 0U};
   dispatch.bind(indices.storage);
   write_places(map, facts[0].shape, data, indices, dispatch.parameters_after());
+  if (window != nullptr) dispatch.parameters_after().value(Dim(window->first)).value(Dim(window->count));
   dispatch.emit(constants);
+}
+
+}  // namespace
+
+void emit_gather(const Node& node, Emission& emission) {
+  const auto& op = static_cast<const GatherOperator&>(*node.op);
+  const std::vector<Fact> facts = emission.graph().input_facts(node);
+  const GatherMap map = op.map(std::span(facts).first(2));
+  const auto windows = place_windows(map, facts[0].shape, emission.placement(node.inputs[0]), emission);
+  if (windows.empty()) emit_gather_of(nullptr, node, emission);
+  for (const PlaceWindow& window : windows) emit_gather_of(&window, node, emission);
 }
 
 // Claims lie as the output does.

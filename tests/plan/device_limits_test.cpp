@@ -5,6 +5,7 @@
 
 #include "lapilli/error.h"
 #include "ops/contraction.h"
+#include "ops/gather.h"
 #include "ops/movement.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
@@ -37,6 +38,9 @@ class Network {
   }
   ValueId weights(const std::vector<std::int64_t>& shape) {
     return graph_.add_constant("weights", random_tensor(DType::float32, shape, -1, 1, 99));
+  }
+  ValueId constant(const std::vector<std::int64_t>& numbers) {
+    return graph_.add_constant("numbers", integer_tensor({static_cast<std::int64_t>(numbers.size())}, numbers));
   }
   ValueId add(OperatorPointer op, std::vector<ValueId> inputs) {
     return graph_.add_node(std::move(op), std::move(inputs), {std::format("node {}", ++nodes_)}, {}, assumptions_)[0];
@@ -150,6 +154,12 @@ const std::vector<LargeTensorCase>& large_tensor_cases() {
        }},
       {"ManyWeights",
        [](Network& n) { n.output(n.add(std::make_shared<MatMul>(), {n.input({33, 40}), n.weights({40, 60})})); }},
+      {"Gather",
+       [](Network& n) {
+         // In every window some places, and none in order.
+         const ValueId places = n.constant({49, -1, 0, 17, -50, 31, 16, 33, 32, 48, 1, -16, 15});
+         n.output(n.add(relu(), {n.add(std::make_shared<Gather>(0), {n.input({50, 60}), places})}));
+       }},
       {"Products",
        [](Network& n) {
          n.output(n.add(std::make_shared<MatMul>(false, true), {n.input({6, 20, 30}), n.input({6, 25, 30})}));

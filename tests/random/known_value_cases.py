@@ -254,7 +254,7 @@ def refusals():
                 error="2 parts for 1 outputs")
     yield graph("branch_with_less", """(c, x) => (y, z) { y, z = If (c) <then_branch = t () => (n) { n = Neg(x) },
         else_branch = e () => (m) { m = Abs(x) }> }""", [np.asarray(True), x], [x, x], error="has 1 outputs, but the node has 2")
-    yield refused("no_axis", "Concat", 13, [x], "it has no axis")
+    yield refused("no_axis", "Concat", 13, [x], "attribute 'axis' is missing")
     yield refused("depth_mode", "DepthToSpace", 13, [np.ones((1, 4, 1, 1), f32)], "mode 'bogus'", blocksize=2, mode="bogus")
     yield refused("gelu_mode", "Gelu", 20, [x], "approximate 'bogus'", approximate="bogus")
 

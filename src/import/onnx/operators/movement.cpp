@@ -31,7 +31,6 @@ void build_concat(NodeBuilder& node) {
   }
   if (operands.empty()) operands.push_back(node.input(0));
   constexpr std::int64_t default_axis = 1;
-  if (node.opset() >= 4 && !node.has_attribute("axis")) node.fail_model("it has no axis");
   const int axis = node.axis(node.integer("axis", default_axis), node.rank(operands[0]));
   if (operands.size() == 1) return node.set_output(0, operands[0]);
   node.set_output(0, node.add(std::make_shared<Concat>(axis), std::move(operands)));

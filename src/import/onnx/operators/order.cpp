@@ -24,7 +24,6 @@ void build_scan(NodeBuilder& node) {
 void build_top_k(NodeBuilder& node) {
   const ValueId x = node.input(0);
   const int axis = node.axis(node.integer("axis", -1), node.rank(x));
-  if (node.opset() < 10 && !node.has_attribute("k")) node.fail_model("attribute k is missing");
   const std::vector<Dim> wanted = node.opset() >= 10 ? node.integers(1) : std::vector{Dim(node.integer("k", 0))};
   if (wanted.size() != 1) node.fail_model(std::format("{} values of k where one is needed", wanted.size()));
   const bool largest = node.integer("largest", 1) != 0;

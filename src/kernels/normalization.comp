@@ -144,7 +144,9 @@ void main() {
   if (SOFTENS) {
     const State state = exponential_sum(length);
     center = state.value;
-    scale = KIND_CODE == N_log_softmax ? logarithm(state.second) : state.second;
+    // Infinity less infinity is in the sum, so nothing of the row is a number.
+    const REAL sum = is_infinity(center) ? REAL(NOT_A_NUMBER) : state.second;
+    scale = KIND_CODE == N_log_softmax ? logarithm(sum) : sum;
   } else {
     const REAL count = REAL(length);
     if (KIND_CODE == N_standard_score) center = row_sum(length, false, 0.0) / count;

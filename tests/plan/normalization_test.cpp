@@ -66,6 +66,20 @@ TEST(Softmax, of_a_masked_row_is_no_number_only_when_all_is_masked) {
   EXPECT_EQ(masked[0], 0);
 }
 
+// exp(x - max) / sum(exp(x - max)), as NumPy has it: infinity less infinity is in the sum.
+TEST(Softmax, of_a_row_with_an_infinity_is_no_number) {
+  Floats row(5000, 1);
+  row[17] = infinity;
+  for (const NormalizationKind kind : {softmax, log_softmax}) {
+    for (const auto& [values, width] : {std::pair{Floats{infinity, 0, 0, infinity, infinity, infinity}, 2},
+                                        std::pair{row, 5000}, std::pair{Floats{-infinity, 1, infinity}, 3}}) {
+      const std::int64_t rows = static_cast<std::int64_t>(values.size()) / width;
+      for (const float x : run_floats(normalization(kind, {1}), float_tensor({rows, width}, values)))
+        EXPECT_TRUE(std::isnan(x)) << x;
+    }
+  }
+}
+
 TEST(Normalization, has_statistics_in_float32) {
   // Half the row at +496, half at -496: in float16 the sum of squares overflows.
   Floats row(256, 496);

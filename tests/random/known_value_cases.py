@@ -71,6 +71,16 @@ def rows():
         wide = np.zeros((1, 4, 2), f32)
         yield case(f"{op}_first", op, 11, [wide], [np.full(wide.shape, old, f32)])
         yield case(f"{op}_last", op, 13, [wide], [np.full(wide.shape, new, f32)])
+    # exp(x - max) / sum(exp(x - max)): infinity less infinity is in the sum of the whole row.
+    for dtype in (np.float16, f32, np.float64):
+        x = np.asarray([[np.inf, 0], [0, 0], [-np.inf, np.inf], [-np.inf, 0]], dtype)
+        soft = np.asarray([[np.nan, np.nan], [0.5, 0.5], [np.nan, np.nan], [0, 1]], dtype)
+        yield case(f"Softmax_{dtype.__name__}_of_infinity", "Softmax", 13, [x], [soft])
+        with np.errstate(divide="ignore"):
+            yield case(f"LogSoftmax_{dtype.__name__}_of_infinity", "LogSoftmax", 13, [x], [np.log(soft)])
+    x, labels = np.asarray([[np.inf, 0], [0, 0]], f32), np.asarray([1, 1])
+    yield case("loss_of_infinity", "SoftmaxCrossEntropyLoss", 13, [x, labels],
+               [np.asarray([np.nan, np.log(2)], f32)], reduction="none")
     first = np.zeros((1, 2, 2, 2), f32)
     first[0, 0, 0, 0] = 1
     yield case("Hardmax_opset_11", "Hardmax", 11, [zeros], [first], axis=1)

@@ -32,66 +32,63 @@ const uint DIVISORS_AT = AXES_AT + AXIS_WORDS * AXES;
 const uint IMMEDIATES_AT = DIVISORS_AT + DIVISOR_WORDS * (LOOPS - 1u);
 
 const uint BORDER = 1u, REFLECTION = 2u;
-const float CUBIC_COEFFICIENT = -0.75;
+const REAL CUBIC_COEFFICIENT = -0.75;
 const uint GRID_REGISTER = 7u;  // no input of an epilogue
 
 uint operand_address(uint operand) { return address(OPERANDS_AT + OPERAND_WORDS * operand, LOOPS); }
 
 uint epilogue_address(uint i) { return operand_address(2u + i); }
 
-float reflected(float x, float low, float high) {
-  const float range = high - low, over = x < low ? low - x : x - high;
+REAL reflected(REAL x, REAL low, REAL high) {
+  const REAL range = high - low, over = x < low ? low - x : x - high;
   if (!(range > 0.0)) return low;
   if (!(over > 0.0)) return x;
-  const float turns = floor(over / range), rest = over - turns * range;
+  const REAL turns = floor(over / range), rest = over - turns * range;
   const bool even = turns - 2.0 * floor(turns * 0.5) == 0.0;
   return (x < low) == even ? low + rest : high - rest;
 }
 
 struct Axis {
-  float at, low, high, last;  // the coordinate, the bounds of reflection, the last element
+  REAL at, low, high, last;  // the coordinate, the bounds of reflection, the last element
   uint stride;
 };
 
-float grid_value(uint index) {
+REAL grid_value(uint index) {
   load_grid(GRID_DTYPE, index, GRID_REGISTER);
-#if LEVEL >= 3
-  if (GRID_DTYPE == FLOAT64) return float(doubles[GRID_REGISTER]);
-#endif
-  return reals[GRID_REGISTER];
+  return real_register(GRID_DTYPE, GRID_REGISTER);
 }
 
 Axis load_axis(uint axis, uint grid) {
   if (axis >= AXES) return Axis(0.0, 0.0, 0.0, 0.0, 0u);
   const uint at = AXES_AT + AXIS_WORDS * axis;
-  const float extent = float(parameter(at)), value = grid_value(grid + parameter(at + 2u));
+  const REAL extent = REAL(parameter(at)), value = grid_value(grid + parameter(at + 2u));
   Axis result;
   result.stride = parameter(at + 1u);
   result.last = extent - 1.0;
   result.low = ALIGN_CORNERS != 0u ? 0.0 : -0.5;
   result.high = ALIGN_CORNERS != 0u ? result.last : result.last + 0.5;
   if (IN_ELEMENTS != 0u) {
-    result.at = value + float(int(operand_address(BASES + axis)));
+    result.at = value + REAL(int(operand_address(BASES + axis)));
   } else {
     result.at = ALIGN_CORNERS != 0u ? (value + 1.0) * 0.5 * result.last : ((value + 1.0) * extent - 1.0) * 0.5;
   }
   if (TAPS == 1u) result.at = roundEven(result.at);
-  // Further out, all elements around are the edge; float32 would lose the fraction there.
+  // Further out, all elements around are the edge; REAL32 would lose the fraction there.
   if (PADDING == BORDER) result.at = clamp(result.at, -3.0, result.last + 3.0);
   if (PADDING == REFLECTION) result.at = reflected(result.at, result.low, result.high);
   return result;
 }
 
 struct Tap {
-  float weight;  // 0 where the element is outside and counts as zero
+  REAL weight;  // 0 where the element is outside and counts as zero
   uint offset;
 };
 
 Tap tap_of(Axis axis, uint tap) {
-  const float first = TAPS == 1u ? roundEven(axis.at) : floor(axis.at) - float(TAPS / 2u) + 1.0;
-  float place = first + float(tap);
-  const float distance = axis.at - place;
-  float weight = TAPS == 1u ? 1.0 : TAPS == 2u ? max(0.0, 1.0 - abs(distance)) : cubic_weight(distance, CUBIC_COEFFICIENT);
+  const REAL first = TAPS == 1u ? roundEven(axis.at) : floor(axis.at) - REAL(TAPS / 2u) + 1.0;
+  REAL place = first + REAL(tap);
+  const REAL distance = axis.at - place;
+  REAL weight = TAPS == 1u ? 1.0 : TAPS == 2u ? max(0.0, 1.0 - abs(distance)) : cubic_weight(distance, CUBIC_COEFFICIENT);
   if (PADDING == REFLECTION) place = roundEven(reflected(place, axis.low, axis.high));
   if (PADDING == 0u && !(place >= 0.0 && place <= axis.last)) weight = 0.0;
   return Tap(weight, uint(clamp(place, 0.0, max(axis.last, 0.0))) * axis.stride);
@@ -105,34 +102,29 @@ Tap tap_along(uint number, Axis axis, uint tap) {
 }
 
 void interpolate(uint source, Axis axis_0, Axis axis_1, Axis axis_2) {
-  float sum = 0.0;
-  INTEGER integer_sum = INTEGER(0);
-#if LEVEL >= 3
-  double wide_sum = 0.0LF;
-#endif
+  REAL sum = 0.0;
+  INTEGER nearest = INTEGER(0);
   [[dont_unroll]] for (uint a = 0u; a < taps(0u); ++a) {
     const Tap tap_0 = tap_along(0u, axis_0, a);
     for (uint b = 0u; b < taps(1u); ++b) {
       const Tap tap_1 = tap_along(1u, axis_1, b);
       for (uint c = 0u; c < taps(2u); ++c) {
         const Tap tap_2 = tap_along(2u, axis_2, c);
-        const float weight = tap_0.weight * tap_1.weight * tap_2.weight;
+        const REAL weight = tap_0.weight * tap_1.weight * tap_2.weight;
         if (weight == 0.0) continue;
         load_source(SOURCE_DTYPE, source + tap_0.offset + tap_1.offset + tap_2.offset, 0u);
-        // The nearest element may be an integer, and keeps all its bits.
-        sum += TAPS == 1u ? reals[0] : weight * reals[0];
-        integer_sum += integers[0];
-#if LEVEL >= 3
-        if (SOURCE_DTYPE == FLOAT64) wide_sum += double(weight) * doubles[0];
-#endif
+        const REAL value = number_register(SOURCE_DTYPE, 0u);
+        sum += TAPS == 1u ? value : weight * value;
+        nearest = integers[0];
       }
     }
   }
-  reals[0] = sum;
-  integers[0] = integer_sum;
-#if LEVEL >= 3
-  if (SOURCE_DTYPE == FLOAT64) doubles[0] = wide_sum;
-#endif
+  // The nearest integer keeps all its bits.
+  if (TAPS == 1u && !is_floating(SOURCE_DTYPE)) {
+    integers[0] = nearest;
+  } else {
+    set_number_register(SOURCE_DTYPE, 0u, sum);
+  }
 }
 
 void main() {

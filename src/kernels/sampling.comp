@@ -9,10 +9,11 @@ layout(constant_id = 3) const uint AXES = 1;
 layout(constant_id = 4) const uint TAPS = 1;  // elements along each axis; 1: rows have no weights; 0: parameters say
 layout(constant_id = 5) const uint SOURCE_DTYPE = 1;
 layout(constant_id = 6) const uint OUTPUT_DTYPE = 1;
-layout(constant_id = 7) const uint EPILOGUE_INPUTS = 0;
-layout(constant_id = 8) const uint EPILOGUE_DTYPES = 0;  // one byte each
+layout(constant_id = 7) const uint RESULT_DTYPE = 1;  // before the chain
+layout(constant_id = 8) const uint EPILOGUE_INPUTS = 0;
+layout(constant_id = 9) const uint EPILOGUE_DTYPES = 0;  // one byte each
 
-#define CHAIN_ID 9
+#define CHAIN_ID 10
 #define CHAIN_STEPS 8
 #include "source.glsl"
 
@@ -27,6 +28,13 @@ const uint DIVISORS_AT = AXES_AT + AXIS_WORDS * AXES;
 const uint IMMEDIATES_AT = DIVISORS_AT + DIVISOR_WORDS * (LOOPS - 1u);
 
 const int OUTSIDE = int(0x80000000u);
+
+// Where the device has double precision, types whose digits float32 does not hold have weights of two words
+// (needs_double in src/plan/structure.h).
+#if LEVEL >= 3
+const uint WIDE_TYPES = 1u << FLOAT64 | 1u << INT16 | 1u << INT32 | 1u << INT64 | 1u << UINT16 | 1u << UINT32 | 1u << UINT64;
+const bool WIDE_WEIGHTS = (WIDE_TYPES >> SOURCE_DTYPE & 1u) != 0u;
+#endif
 
 uint operand_address(uint operand) { return address(OPERANDS_AT + OPERAND_WORDS * operand, LOOPS); }
 
@@ -47,8 +55,13 @@ uint taps(uint axis) {
   return axis >= AXES ? 1u : TAPS != 0u ? TAPS : parameter(AXES_AT + AXIS_WORDS * axis + 2u);
 }
 
-float weight(uint axis, Row row, uint tap) {
-  return axis >= AXES || TAPS == 1u ? 1.0 : uintBitsToFloat(table[row.at + 1u + tap]);
+REAL weight(uint axis, Row row, uint tap) {
+  if (axis >= AXES) return 1.0;
+  const uint at = row.at + 1u;
+#if LEVEL >= 3
+  if (WIDE_WEIGHTS) return packDouble2x32(uvec2(table[at + 2u * tap], table[at + 2u * tap + 1u]));
+#endif
+  return uintBitsToFloat(table[at + tap]);
 }
 
 // How far the element moves the source.
@@ -59,41 +72,23 @@ uint place(uint axis, Row row, uint tap) {
 }
 
 void interpolate(uint source, Row row_0, Row row_1, Row row_2) {
-  float sum = 0.0;
-#if LEVEL >= 3
-  double wide_sum = 0.0LF;
-#endif
+  REAL sum = 0.0;
   for (uint a = 0u; a < taps(0u); ++a) {
-    const float weight_0 = weight(0u, row_0, a);
+    const REAL weight_0 = weight(0u, row_0, a);
     const uint source_0 = source + place(0u, row_0, a);
     for (uint b = 0u; b < taps(1u); ++b) {
-      const float weight_1 = weight_0 * weight(1u, row_1, b);
+      const REAL weight_1 = weight_0 * weight(1u, row_1, b);
       const uint source_1 = source_0 + place(1u, row_1, b);
       for (uint c = 0u; c < taps(2u); ++c) {
-        const float total = weight_1 * weight(2u, row_2, c);
+        const REAL total = weight_1 * weight(2u, row_2, c);
         // An infinity counts only where it has a weight.
         if (total == 0.0) continue;
         load_source(SOURCE_DTYPE, source_1 + place(2u, row_2, c), 0u);
-        sum += total * reals[0];
-#if LEVEL >= 3
-        if (SOURCE_DTYPE == FLOAT64) wide_sum += double(total) * doubles[0];
-#endif
+        sum += total * number_register(SOURCE_DTYPE, 0u);
       }
     }
   }
-  reals[0] = sum;
-#if LEVEL >= 3
-  if (SOURCE_DTYPE == FLOAT64) doubles[0] = wide_sum;
-#endif
-}
-
-void extrapolate() {
-  const float value = uintBitsToFloat(parameter(EXTRAPOLATION_AT));
-  reals[0] = value;
-  integers[0] = INTEGER(value);
-#if LEVEL >= 3
-  doubles[0] = double(value);
-#endif
+  set_number_register(RESULT_DTYPE, 0u, sum);
 }
 
 void main() {
@@ -104,7 +99,7 @@ void main() {
   const Row row_0 = load_row(0u), row_1 = load_row(1u), row_2 = load_row(2u);
   const uint source = operand_address(1u);
   if (row_0.first == OUTSIDE || row_1.first == OUTSIDE || row_2.first == OUTSIDE) {
-    extrapolate();
+    set_number_register(RESULT_DTYPE, 0u, uintBitsToFloat(parameter(EXTRAPOLATION_AT)));
   } else if (TAPS == 1u) {
     load_source(SOURCE_DTYPE, source + place(0u, row_0, 0u) + place(1u, row_1, 0u) + place(2u, row_2, 0u), 0u);
   } else {

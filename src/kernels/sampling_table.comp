@@ -1,5 +1,6 @@
 // What the results along one sampled axis are made of: for each its first element and, unless the kernel is the nearest
-// element, the weights of the elements from there on (Sampling::table in src/ops/sampling.h).
+// element, the weights of the elements from there on (Sampling::table in src/ops/sampling.h): a word each, or two where the level
+// has double precision.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 
@@ -8,12 +9,17 @@ layout(constant_id = 2) const uint KERNEL = 0;    // lapilli::SamplingKernel
 layout(constant_id = 3) const uint ROUNDING = 0;  // lapilli::NearestRounding
 layout(constant_id = 4) const uint EXCLUDE_OUTSIDE = 0;
 layout(constant_id = 5) const uint CROP = 0;
+layout(constant_id = 6) const uint WIDE_REGION = 0;  // of float64
 
 #include "cubic.glsl"
 #include "parameters.glsl"
+#include "types.glsl"
 
 layout(binding = 1) writeonly restrict buffer Table { uint table[]; };
 layout(binding = 2) readonly restrict buffer Region { float region[]; };
+#if LEVEL >= 3
+layout(binding = 2) readonly restrict buffer WideRegion { double wide_region[]; };
+#endif
 
 // Parameters: how many results, where their first row goes, words of a row; step, begin and divisor of the coordinate;
 // elements of the input, elements of a result, by how much the kernel is stretched as two numbers, coefficient of cubic;
@@ -28,6 +34,7 @@ const uint OUTSIDE = 0x80000000u;
 struct Coordinate {
   int whole;
   uint rest, divisor;  // 0 <= rest < divisor
+  REAL fraction;       // on the same side of 1/2 as rest / divisor
 };
 
 // high:low / divisor bit by bit, for quotients below 2^32.
@@ -61,15 +68,24 @@ Coordinate coordinate_of(uint index) {
   }
   uint rest;
   const int quotient = int(long_division(high, low, divisor, rest));
-  if (!negative) return Coordinate(quotient, rest, divisor);
-  return rest == 0u ? Coordinate(-quotient, 0u, divisor) : Coordinate(-quotient - 1, divisor - rest, divisor);
+  const bool backwards = negative && rest != 0u;
+  const uint forwards = backwards ? divisor - rest : rest;
+  const int whole = (negative ? -quotient : quotient) - (backwards ? 1 : 0);
+  return Coordinate(whole, forwards, divisor, REAL(forwards) / REAL(divisor));
 }
 
-// A coordinate that is no fraction.
-Coordinate coordinate_of(float value) {
-  const uint steps = 1u << 24;
-  const float whole = floor(value);
-  return Coordinate(int(whole), uint((value - whole) * float(steps)), steps);
+// A coordinate that is no fraction of integers.
+Coordinate coordinate_of(REAL value) {
+  const REAL whole = floor(value), fraction = value - whole;
+  const uint quarters = fraction == 0.0 ? 0u : fraction < 0.5 ? 1u : fraction == 0.5 ? 2u : 3u;
+  return Coordinate(int(whole), quarters, 4u, fraction);
+}
+
+REAL edge(uint index) {
+#if LEVEL >= 3
+  if (WIDE_REGION != 0u) return wide_region[index];
+#endif
+  return region[index];
 }
 
 int nearest(Coordinate at) {
@@ -81,13 +97,12 @@ int nearest(Coordinate at) {
   return at.whole + (next ? 1 : 0);
 }
 
-float weight(uint tap, int first, Coordinate at) {
+REAL weight(uint tap, int first, Coordinate at) {
   const int place = first + int(tap);
   if (EXCLUDE_OUTSIDE != 0u && (place < 0 || place >= int(parameter(EXTENT_AT)))) return 0.0;
   const uint taps = parameter(TAPS_AT);
-  const float fraction = float(at.rest) / float(at.divisor);
-  const float shrink = min(1.0, float(parameter(SPREAD_DIVISOR_AT)) / float(parameter(SPREAD_AT)));
-  const float distance = (float(int(tap + 1u) - int(taps / 2u)) - fraction) * shrink;
+  const REAL shrink = min(1.0, REAL(parameter(SPREAD_DIVISOR_AT)) / REAL(parameter(SPREAD_AT)));
+  const REAL distance = (REAL(int(tap + 1u) - int(taps / 2u)) - at.fraction) * shrink;
   return KERNEL == LINEAR ? max(0.0, 1.0 - abs(distance)) : cubic_weight(distance, uintBitsToFloat(parameter(CUBIC_AT)));
 }
 
@@ -97,9 +112,9 @@ void main() {
   const uint row = parameter(FIRST_ROW_AT) + index * parameter(ROW_WORDS_AT), taps = parameter(TAPS_AT);
   Coordinate at = coordinate_of(index);
   if (CROP != 0u) {
-    const float start = region[parameter(START_AT)], end = region[parameter(END_AT)];
-    const float last = float(parameter(EXTENT_AT)) - 1.0;
-    const float place = last * (start + (end - start) * (float(at.whole) + float(at.rest) / float(at.divisor)));
+    const REAL start = edge(parameter(START_AT)), end = edge(parameter(END_AT));
+    const REAL last = REAL(parameter(EXTENT_AT)) - 1.0;
+    const REAL place = last * (start + (end - start) * (REAL(at.whole) + at.fraction));
     if (!(place >= 0.0 && place <= last)) {
       table[row] = OUTSIDE;
       return;
@@ -111,8 +126,17 @@ void main() {
     return;
   }
   const int first = at.whole - int(taps / 2u) + 1;
-  float total = 0.0;
+  REAL total = 0.0;
   for (uint tap = 0u; tap < taps; ++tap) total += weight(tap, first, at);
   table[row] = uint(first);
-  for (uint tap = 0u; tap < taps; ++tap) table[row + 1u + tap] = floatBitsToUint(weight(tap, first, at) / total);
+  for (uint tap = 0u; tap < taps; ++tap) {
+    const REAL share = weight(tap, first, at) / total;
+#if LEVEL >= 3
+    const uvec2 words = unpackDouble2x32(share);
+    table[row + 1u + 2u * tap] = words.x;
+    table[row + 2u + 2u * tap] = words.y;
+#else
+    table[row + 1u + tap] = floatBitsToUint(share);
+#endif
+  }
 }

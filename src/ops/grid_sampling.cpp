@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <format>
+#include <numeric>
 
 #include "base/failure.h"
 #include "ops/host_loop.h"
@@ -107,10 +108,11 @@ std::vector<Fact> GridSampling::infer_own(std::span<const Fact> inputs, Assumpti
     fail(ErrorCode::invalid_model, "data {} and grid {}; kernels sample one to {} spatial axes", data.to_string(),
          grid.to_string(), most_axes);
   }
-  if (!is_floating_point(grid.dtype) ||
-      (attributes_.kernel != SamplingKernel::nearest && !is_floating_point(data.dtype))) {
-    fail(ErrorCode::invalid_model, "data {} and grid {} are not of floating-point types", data.to_string(),
-         grid.to_string());
+  if (!is_floating_point(grid.dtype)) {
+    fail(ErrorCode::invalid_model, "the grid {} is not of a floating-point type", grid.to_string());
+  }
+  if (attributes_.kernel != SamplingKernel::nearest && data.dtype == DType::string) {
+    fail(ErrorCode::invalid_model, "text is not interpolated: {}", data.to_string());
   }
   if (!assumptions.equal(data.shape[0], grid.shape[0]) ||
       !assumptions.equal(grid.shape.back(), static_cast<std::int64_t>(axes))) {
@@ -129,7 +131,11 @@ std::vector<Fact> GridSampling::infer_own(std::span<const Fact> inputs, Assumpti
 
 std::vector<Tensor> GridSampling::evaluate_own(std::span<const Tensor> inputs) const {
   if (bit_width(inputs[0].dtype()) < 8 || inputs[0].dtype() == DType::string) return {};
-  const Tensor data = evaluate_chain({}, inputs.first(1), DType::float64);
+  const bool as_they_are = attributes_.kernel == SamplingKernel::nearest && !is_floating_point(inputs[0].dtype());
+  Tensor data = as_they_are ? Tensor::allocate(DType::float64, inputs[0].shape())
+                            : evaluate_chain({}, inputs.first(1), DType::float64);
+  // The nearest integers keep all their bits: their numbers stand for them, and 0 for what lies outside.
+  if (as_they_are) std::iota(data.mutable_elements<double>().begin(), data.mutable_elements<double>().end(), 1.0);
   const Tensor grid = evaluate_chain({}, inputs.subspan(1, 1), DType::float64);
   const std::vector<std::int64_t> strides = row_major_strides(data.shape());
   const auto extents = std::span(data.shape()).subspan(2), spatial_strides = std::span(strides).subspan(2);
@@ -150,7 +156,8 @@ std::vector<Tensor> GridSampling::evaluate_own(std::span<const Tensor> inputs) c
     output.mutable_elements<double>()[static_cast<std::size_t>(i)] =
         interpolate(data.elements<double>(), index[0] * strides[0] + index[1] * strides[1], taps, spatial_strides);
   }
-  return {evaluate_chain({}, {&output, 1}, inputs[0].dtype())};
+  if (!as_they_are) return {cut_off(output, inputs[0].dtype())};
+  return {take_elements(inputs[0], output, Tensor::allocate(inputs[0].dtype(), {1}))};
 }
 
 Dim GridSampling::operation_count(std::span<const Fact> inputs, std::span<const Fact> outputs) const {

@@ -33,21 +33,24 @@ struct SamplingAttributes {
   /// first and last element of the input. Outside of the input the result is `extrapolation`.
   bool crop = false;
   float extrapolation = 0;
-  std::vector<SamplingAxis> axes;  ///< one to three; with antialias, one
+  std::vector<SamplingAxis> axes;  ///< one to three
+  /// Of the results, which are cut off where these are integers (cut_off). Undefined: that of the data. Nearest has
+  /// no other.
+  DType result = DType::undefined;
 };
 
 /// One axis with numbers for sizes, and what becomes of it.
 struct SamplingTable {
   std::int64_t taps = 1;            ///< elements that a result is made of
   std::vector<std::int32_t> first;  ///< of each result; `outside` for one that is extrapolated
-  std::vector<float> weights;       ///< [results, taps]; empty for nearest
+  std::vector<double> weights;      ///< [results, taps]; empty for nearest
   static constexpr std::int32_t outside = INT32_MIN;
 };
 
 /// Elements at even steps along some axes of the input, interpolated in between: resizing of every kind.
 ///
-/// Elements past the edge are the edge's. Inputs: the data, floating-point except for nearest; with crop, a float32
-/// region [starts of the axes..., their ends...].
+/// Elements past the edge are the edge's. Inputs: the data, any numbers; with crop, a region [starts of the axes..., their
+/// ends...] of float64 where the data are, else of float32.
 class Sampling final : public FusedOperator {
  public:
   explicit Sampling(SamplingAttributes attributes, PointwiseChain epilogue = {},
@@ -64,7 +67,15 @@ class Sampling final : public FusedOperator {
   /// Elements that each result along an axis is made of.
   [[nodiscard]] Dim taps(const SamplingAxis& axis) const;
   /// The table of axis number `index`, whose sizes are numbers, for an input of `extent` elements along it.
-  [[nodiscard]] SamplingTable table(std::size_t index, std::int64_t extent, std::span<const float> region) const;
+  [[nodiscard]] SamplingTable table(std::size_t index, std::int64_t extent, std::span<const double> region) const;
+  /// The type of the results before the epilogue.
+  [[nodiscard]] DType result_dtype(DType data) const noexcept {
+    return attributes_.result == DType::undefined ? data : attributes_.result;
+  }
+  /// The type of the region for data of this one.
+  static DType region_dtype(DType data) noexcept {
+    return data == DType::float64 ? DType::float64 : DType::float32;
+  }
 
  protected:
   [[nodiscard]] std::vector<Fact> infer_own(std::span<const Fact> inputs, Assumptions& assumptions) const override;
@@ -77,5 +88,12 @@ class Sampling final : public FusedOperator {
 
 /// The weight of an element `distance` away from the coordinate, before weights are scaled to the sum 1.
 double sampling_weight(SamplingKernel kernel, double distance, double cubic_coefficient) noexcept;
+
+/// Interpolated float64 `numbers` as `dtype`. Integers are cut off as a cast cuts them, but what is an integer except for
+/// the rounding of its weights stays that integer, and what is out of range becomes the nearest that is in it.
+Tensor cut_off(const Tensor& numbers, DType dtype);
+
+/// The elements of `input` with the `numbers` (float64, from 1 on); `fill`, one element of its type, for 0.
+Tensor take_elements(const Tensor& input, const Tensor& numbers, const Tensor& fill);
 
 }  // namespace lapilli

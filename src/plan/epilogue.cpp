@@ -40,9 +40,11 @@ ElementDispatch::ElementDispatch(std::string kernel, LoopNest nest, const FusedO
     : nest_(std::move(nest)),
       operand_count_(node.inputs.size() - op.own_input_count()),
       invocations_(invocations),
-      emission_(emission),
-      count_(element_count(nest_.sizes)) {
-  simplify_loops(nest_, emission.assumptions().sizes());
+      emission_(emission) {
+  merge_loops(nest_, emission.assumptions().sizes());
+  parts_ = cut_to_kernel_loops(nest_, nest_.sizes.size(), emission);
+  if (!parts_.empty()) nest_ = parts_.front();
+  count_ = element_count(nest_.sizes);
   chain_ = encode_epilogue(op.epilogue(), held, std::span(nest_.inputs).subspan(1, operand_count_));
   dispatch_.kernel = std::move(kernel);
   dispatch_.capabilities = std::max(chain_.level, level_of(nest_.output.dtype));
@@ -63,16 +65,21 @@ std::uint32_t ElementDispatch::operand_dtypes() const {
 void ElementDispatch::emit(std::span<const std::uint32_t> constants) {
   dispatch_.specialization.assign(constants.begin(), constants.end());
   dispatch_.specialization.insert(dispatch_.specialization.end(), chain_.constants.begin(), chain_.constants.end());
-  write_operand(nest_.output, before_);
-  for (const NestOperand& input : nest_.inputs) write_operand(input, before_);
   write_divisors(nest_.sizes, after_);
-  dispatch_.parameters = before_.take();
-  for (const std::vector<ParameterWord>& words : {after_.take(), chain_.immediates}) {
-    dispatch_.parameters.insert(dispatch_.parameters.end(), words.begin(), words.end());
-  }
   dispatch_.work = count_ * Dim(work_of_element_);
   dispatch_.groups = Dim::ceil_divide(count_, std::int64_t{invocations_});
-  emission_.add_dispatch(std::move(dispatch_));
+  const std::vector<ParameterWord> before = before_.take(), after = after_.take();
+  for (const LoopNest& part : parts_) {
+    ParameterWriter operands;
+    write_operand(part.output, operands);
+    for (const NestOperand& input : part.inputs) write_operand(input, operands);
+    SymbolicDispatch dispatch = dispatch_;
+    dispatch.parameters = before;
+    for (const std::vector<ParameterWord>& words : {operands.take(), after, chain_.immediates}) {
+      dispatch.parameters.insert(dispatch.parameters.end(), words.begin(), words.end());
+    }
+    emission_.add_dispatch(std::move(dispatch));
+  }
 }
 
 }  // namespace lapilli

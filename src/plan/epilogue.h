@@ -23,7 +23,7 @@ EncodedChain encode_epilogue(const PointwiseChain& chain, DType result, std::spa
 /// repeat the last one.
 std::vector<StorageAccess> epilogue_bindings(const LoopNest& nest, std::size_t operand_count);
 
-/// The dispatch of a kernel with one element of the result an invocation, and an epilogue after it.
+/// The dispatch, or some, of a kernel with one element of the result an invocation, and an epilogue after it.
 ///
 /// Inputs of the nest are the source, the epilogue's operands, and what else the kernel steps through. A family adds
 /// the constants that are its own, the bindings after those of the epilogue, and the parameters before and after the
@@ -49,12 +49,15 @@ class ElementDispatch {
   /// After the count of elements, and after the operands.
   ParameterWriter& parameters_before() noexcept { return before_; }
   ParameterWriter& parameters_after() noexcept { return after_; }
+  /// Takes a kernel of double precision, whatever the operands are.
+  void compute_in_double() noexcept { dispatch_.capabilities = KernelLevel::float64; }
   /// Steps that an element takes, for the bound of a submission's work.
   void set_work_of_element(std::int64_t steps) noexcept { work_of_element_ = steps; }
-  /// Adds the dispatch, with these specialization constants in front of the chain's.
+  /// Adds the dispatch, or some where there are more loops than kernels have, with these specialization constants in front of the chain's.
   void emit(std::span<const std::uint32_t> constants);
 
  private:
+  std::vector<LoopNest> parts_;  // which differ in offsets alone
   LoopNest nest_;
   std::size_t operand_count_;
   std::uint32_t invocations_;

@@ -74,9 +74,9 @@ void write_places(const GatherMap& map, std::span<const Dim> shape, const Placem
 }
 
 // Loops over the updates. Where `meets`, those along axes of the data never meet in one place; the others may, and
-// keep their order.
-RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& output, bool meets,
-                     Emission& emission) {
+// keep their order. In parts where there are more loops than kernels have.
+std::vector<RowNest> scatter_nests(const GatherMap& map, const Node& node, const Placement& output, bool meets,
+                                   Emission& emission) {
   LoopNest nest;
   nest.sizes = emission.graph().fact(node.inputs[2]).shape;
   nest.output = operand_along(output, map.data_axis);
@@ -88,16 +88,20 @@ RowNest scatter_nest(const GatherMap& map, const Node& node, const Placement& ou
   RowNest rows = cut_into_rows(nest, may_meet);
   rows.inner.inputs.resize(2);
   rows.inner.output = {{}, DType::undefined, 0, Layout::row_major(rows.inner.sizes.size()).strides(rows.inner.sizes)};
-  simplify_loops(rows.outer, emission.assumptions().sizes());
+  merge_loops(rows.outer, emission.assumptions().sizes());
   simplify_loops(rows.inner, emission.assumptions().sizes());
-  return rows;
+  const std::size_t loops = rows.outer.sizes.size();
+  std::vector<RowNest> parts;
+  for (LoopNest& part : cut_to_kernel_loops(std::move(rows.outer), loops, emission))
+    parts.push_back({std::move(part), rows.inner});
+  return parts;
 }
 
 // As src/kernels/scatter.comp has them.
 enum class ScatterMode : std::uint32_t { join = 0, claim = 1, write_claimed = 2 };
 
-void emit_updates(const Node& node, const RowNest& rows, const Placement& output, ScatterMode mode, StorageId claims,
-                  Emission& emission) {
+void emit_part(const Node& node, const RowNest& rows, const Placement& output, ScatterMode mode, StorageId claims,
+               Emission& emission) {
   const auto& op = static_cast<const Scatter&>(*node.op);
   const std::vector<Fact> facts = emission.graph().input_facts(node);
   const GatherMap map = op.places().map(std::span(facts).first(2));
@@ -138,6 +142,11 @@ void emit_updates(const Node& node, const RowNest& rows, const Placement& output
   dispatch.parameters = parameters.take();
   dispatch.groups = Dim::ceil_divide(rows.rows(), std::int64_t{invocations});
   emission.add_dispatch(std::move(dispatch));
+}
+
+void emit_updates(const Node& node, std::span<const RowNest> parts, const Placement& output, ScatterMode mode,
+                  StorageId claims, Emission& emission) {
+  for (const RowNest& rows : parts) emit_part(node, rows, output, mode, claims, emission);
 }
 
 }  // namespace
@@ -198,12 +207,12 @@ void emit_scatter(const Node& node, Emission& emission) {
   const GatherMap map = op.places().map(std::span(facts).first(2));
   const Placement data = emission.placement(node.inputs[0]), output = emission.placement(node.outputs[0]);
   emit_copy(data, output, facts[0].shape, emission);
-  const RowNest rows = scatter_nest(map, node, output, true, emission);
+  const std::vector<RowNest> rows = scatter_nests(map, node, output, true, emission);
   const bool replaces = op.function() == PointwiseFunction::identity;
-  if (!replaces || rows.length() == Dim(1)) {
+  if (!replaces || rows.empty() || rows.front().length() == Dim(1)) {
     return emit_updates(node, rows, output, ScatterMode::join, emission.placement(node.inputs[1]).storage, emission);
   }
-  const RowNest all = scatter_nest(map, node, output, false, emission);
+  const std::vector<RowNest> all = scatter_nests(map, node, output, false, emission);
   const std::array places{element_count(facts[0].shape)};
   const Placement claims = emission.add_arena(DType::uint32, places, Layout::row_major(1));
   emit_fill(claims, places, {}, emission);

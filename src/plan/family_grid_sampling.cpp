@@ -57,6 +57,7 @@ void emit_grid_sampling(const Node& node, Emission& emission) {
   const std::uint32_t invocations = traits.software ? 32 : std::min<std::uint32_t>(128, traits.max_group_invocations);
   ElementDispatch dispatch("grid_sampling", grid_nest(op, node, emission), op, node, data.dtype, invocations,
                            emission);
+  if (attributes.kernel != SamplingKernel::nearest && needs_double(data.dtype, traits)) dispatch.compute_in_double();
   const NestOperand& grid = dispatch.other(0);
   const std::array constants{invocations,
                              dispatch.loops(),

@@ -9,33 +9,49 @@
 namespace lapilli {
 namespace {
 
+bool has_weights(const Sampling& op) { return op.sampling().kernel != SamplingKernel::nearest; }
+
+bool is_wide(const Node& node, const Emission& emission) {
+  return needs_double(emission.graph().fact(node.inputs[0]).dtype, emission.traits());
+}
+
 // Words of a table's row: the first element, then the weights.
-Dim row_words(const Sampling& op, const SamplingAxis& axis) {
-  return op.sampling().kernel == SamplingKernel::nearest ? Dim(1) : op.taps(axis) + Dim(1);
+Dim row_words(const Sampling& op, const SamplingAxis& axis, bool wide) {
+  return has_weights(op) ? op.taps(axis) * Dim(wide ? 2 : 1) + Dim(1) : Dim(1);
+}
+
+void write_weight(double weight, bool wide, std::vector<std::int32_t>& words) {
+  if (wide) {
+    const auto bits = std::bit_cast<std::uint64_t>(weight);
+    words.push_back(static_cast<std::int32_t>(bits & 0xFFFFFFFFU));
+    words.push_back(static_cast<std::int32_t>(bits >> 32U));
+  } else {
+    words.push_back(std::bit_cast<std::int32_t>(static_cast<float>(weight)));
+  }
 }
 
 // The table made on the host, where all that it depends on is known and it is not large.
-std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Graph& graph) {
+std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Graph& graph, bool wide) {
   const SamplingAttributes& sampling = op.sampling();
   constexpr std::int64_t most_words = std::int64_t{1} << 20U;
   if (sampling.crop && !graph.is_constant(node.inputs[1])) return std::nullopt;
-  const Tensor aligned = sampling.crop ? graph.fact(node.inputs[1]).constant.aligned() : Tensor();
-  const std::span<const float> region = sampling.crop ? aligned.elements<float>() : std::span<const float>();
+  const Tensor edges =
+      sampling.crop ? evaluate_chain({}, {&graph.fact(node.inputs[1]).constant, 1}, DType::float64) : Tensor();
+  const std::span<const double> region = sampling.crop ? edges.elements<double>() : std::span<const double>();
   std::vector<std::int32_t> words;
   for (std::size_t i = 0; i < sampling.axes.size(); ++i) {
     const SamplingAxis& axis = sampling.axes[i];
     const auto extent = graph.fact(node.inputs[0]).shape[static_cast<std::size_t>(axis.axis)].constant();
     const std::array numbers{axis.size, axis.step, axis.begin, axis.divisor, axis.spread, axis.spread_divisor};
     if (!extent || !to_numbers(numbers)) return std::nullopt;
-    const auto size = (axis.size * row_words(op, axis)).constant();
+    const auto size = (axis.size * row_words(op, axis, wide)).constant();
     if (!size || *axis.size.constant() > most_words || *size > most_words) return std::nullopt;
     const SamplingTable table = op.table(i, *extent, region);
     for (std::size_t row = 0; row < table.first.size(); ++row) {
       words.push_back(table.first[row]);
       if (table.weights.empty()) continue;
-      for (std::size_t tap = 0; tap < static_cast<std::size_t>(table.taps); ++tap) {
-        words.push_back(std::bit_cast<std::int32_t>(table.weights[row * static_cast<std::size_t>(table.taps) + tap]));
-      }
+      const auto taps = static_cast<std::size_t>(table.taps);
+      for (const double weight : std::span(table.weights).subspan(row * taps, taps)) write_weight(weight, wide, words);
     }
   }
   if (words.empty()) words.push_back(0);
@@ -47,15 +63,21 @@ void emit_table(const Sampling& op, const Node& node, std::size_t index, const D
                 Emission& emission) {
   const SamplingAttributes& sampling = op.sampling();
   const SamplingAxis& axis = sampling.axes[index];
+  const bool wide = is_wide(node, emission);
   const std::uint32_t invocations = choose_invocations(emission.traits());
   SymbolicDispatch dispatch;
   dispatch.kernel = "sampling_table";
-  dispatch.specialization = {invocations, static_cast<std::uint32_t>(sampling.kernel),
-                             static_cast<std::uint32_t>(axis.rounding), sampling.exclude_outside ? 1U : 0U,
-                             sampling.crop ? 1U : 0U};
+  const bool wide_region = sampling.crop && emission.graph().fact(node.inputs[1]).dtype == DType::float64;
+  if (wide_region || (wide && has_weights(op))) dispatch.capabilities = KernelLevel::float64;
+  dispatch.specialization = {invocations,
+                             static_cast<std::uint32_t>(sampling.kernel),
+                             static_cast<std::uint32_t>(axis.rounding),
+                             sampling.exclude_outside ? 1U : 0U,
+                             sampling.crop ? 1U : 0U,
+                             wide_region ? 1U : 0U};
   dispatch.bindings.push_back({table, Access::write});
   ParameterWriter parameters;
-  parameters.value(axis.size).value(first_row).value(row_words(op, axis));
+  parameters.value(axis.size).value(first_row).value(row_words(op, axis, wide));
   parameters.value(axis.step).value(axis.begin).value(axis.divisor);
   parameters.value(emission.graph().fact(node.inputs[0]).shape[static_cast<std::size_t>(axis.axis)]);
   parameters.value(op.taps(axis)).value(sampling.antialias ? axis.spread : Dim(1));
@@ -75,16 +97,17 @@ void emit_table(const Sampling& op, const Node& node, std::size_t index, const D
 }
 
 StorageId place_table(const Sampling& op, const Node& node, Emission& emission) {
-  if (const auto table = known_table(op, node, emission.graph())) {
+  const bool wide = is_wide(node, emission);
+  if (const auto table = known_table(op, node, emission.graph(), wide)) {
     return emission.add_constant(*table, {DType::int32, table->shape(), table->shape(), {1}, 0});
   }
   Dim words = 0;
-  for (const SamplingAxis& axis : op.sampling().axes) words = words + axis.size * row_words(op, axis);
+  for (const SamplingAxis& axis : op.sampling().axes) words = words + axis.size * row_words(op, axis, wide);
   const StorageId table = emission.add_storage({SegmentKind::arena, words * Dim(4), std::nullopt});
   Dim first_row = 0;
   for (std::size_t i = 0; i < op.sampling().axes.size(); ++i) {
     emit_table(op, node, i, first_row, table, emission);
-    first_row = first_row + op.sampling().axes[i].size * row_words(op, op.sampling().axes[i]);
+    first_row = first_row + op.sampling().axes[i].size * row_words(op, op.sampling().axes[i], wide);
   }
   return table;
 }
@@ -98,13 +121,14 @@ LoopNest sampling_nest(const Sampling& op, const Node& node, Emission& emission)
   const std::vector<NestOperand> operands = epilogue_operands(op, node, emission);
   nest.inputs.insert(nest.inputs.end(), operands.begin(), operands.end());
   Dim first_row = 0;
+  const bool wide = is_wide(node, emission);
   for (const SamplingAxis& axis : op.sampling().axes) {
     const auto at = static_cast<std::size_t>(axis.axis);
     nest.inputs[0].strides[at] = 0;
     NestOperand row{{}, DType::undefined, first_row, std::vector<Dim>(nest.sizes.size(), Dim(0))};
-    row.strides[at] = row_words(op, axis);
+    row.strides[at] = row_words(op, axis, wide);
     nest.inputs.push_back(std::move(row));
-    first_row = first_row + axis.size * row_words(op, axis);
+    first_row = first_row + axis.size * row_words(op, axis, wide);
   }
   return nest;
 }
@@ -129,15 +153,17 @@ std::uint32_t tap_constant(const SamplingAttributes& sampling) {
 void emit_sampling(const Node& node, Emission& emission) {
   const auto& op = static_cast<const Sampling&>(*node.op);
   const StorageId table = place_table(op, node, emission);
-  ElementDispatch dispatch("sampling", sampling_nest(op, node, emission), op, node,
-                           emission.graph().fact(node.inputs[0]).dtype, choose_invocations(emission.traits()),
-                           emission);
+  const DType result = op.result_dtype(emission.graph().fact(node.inputs[0]).dtype);
+  ElementDispatch dispatch("sampling", sampling_nest(op, node, emission), op, node, result,
+                           choose_invocations(emission.traits()), emission);
+  if (has_weights(op) && is_wide(node, emission)) dispatch.compute_in_double();
   const std::array constants{dispatch.invocations(),
                              dispatch.loops(),
                              static_cast<std::uint32_t>(op.sampling().axes.size()),
                              tap_constant(op.sampling()),
                              static_cast<std::uint32_t>(dispatch.source().dtype),
                              static_cast<std::uint32_t>(dispatch.nest().output.dtype),
+                             static_cast<std::uint32_t>(result),
                              dispatch.operand_count(),
                              dispatch.operand_dtypes()};
   dispatch.bind(table);
@@ -150,7 +176,7 @@ LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {
   LayoutChoice choice;
   choice.outputs.push_back(query.inputs[0]);
   const auto& op = static_cast<const Sampling&>(*query.node.op);
-  if (op.sampling().crop) choice.inputs = {OperandRequirement{}, {Layout::row_major(1), DType::float32}};
+  if (op.sampling().crop) choice.inputs = {OperandRequirement{}, {Layout::row_major(1), Sampling::region_dtype(query.graph.fact(query.node.inputs[0]).dtype)}};
   return choice;
 }
 

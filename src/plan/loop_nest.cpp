@@ -11,7 +11,6 @@
 namespace lapilli {
 namespace {
 
-constexpr std::size_t most_loops = 8;
 constexpr std::uint8_t first_immediate_register = 8, first_step_register = 16;
 
 template <class Action>
@@ -43,7 +42,7 @@ void order_loops(LoopNest& nest, const SymbolValues& sizes) {
   keep_loops(nest, loops);
 }
 
-void merge_loops(LoopNest& nest) {
+void join_loops(LoopNest& nest) {
   for (std::size_t i = nest.sizes.size(); i-- > 1;) {
     bool mergeable = true;
     for_each_operand(nest, [&](const NestOperand& operand) {
@@ -95,9 +94,13 @@ GroupShape choose_group(const Dim& count, const DeviceTraits& traits, const Symb
 
 }  // namespace
 
-void simplify_loops(LoopNest& nest, const SymbolValues& sizes) {
+void merge_loops(LoopNest& nest, const SymbolValues& sizes) {
   order_loops(nest, sizes);
-  merge_loops(nest);
+  join_loops(nest);
+}
+
+void simplify_loops(LoopNest& nest, const SymbolValues& sizes) {
+  merge_loops(nest, sizes);
   if (nest.sizes.size() > most_loops) {
     fail(ErrorCode::unsupported, "{} nested loops are left where kernels have {}", nest.sizes.size(), most_loops);
   }
@@ -220,7 +223,7 @@ std::vector<std::uint32_t> emit_loop_nest(LoopNest nest, Emission& emission,
                                           const std::vector<std::uint32_t>& after) {
   const bool moves = nest.chain.empty() && nest.inputs.size() == 1 && nest.inputs[0].dtype == nest.output.dtype;
   if (moves) nest.inputs[0].dtype = nest.output.dtype = moved_dtype(nest.output.dtype);
-  simplify_loops(nest, emission.assumptions().sizes());
+  merge_loops(nest, emission.assumptions().sizes());
   const NestCut cut{nest.inputs.size(), nest.sizes.size(), 0};
   std::vector<std::uint32_t> dispatches;
   for (LoopNest& part : cut_to_bindings(std::move(nest), cut, emission)) {

@@ -24,9 +24,13 @@ struct LoopNest {
   PointwiseChain chain;
 };
 
+/// The most loops that kernels have (src/kernels/include/loops.glsl).
+constexpr std::size_t most_loops = 8;
+
 /// Orders loops by the output's strides, outermost first, and merges those that all operands pass through as one.
-/// Loops of size 1 are left out; one loop at least remains. Throws Error (unsupported) when more are left than
-/// kernels have. `sizes` decide the order, which is right for all others too.
+/// Loops of size 1 are left out; one loop at least remains. `sizes` decide the order, which is right for all others too.
+void merge_loops(LoopNest& nest, const SymbolValues& sizes);
+/// The same, and throws Error (unsupported) when more loops are left than kernels have.
 void simplify_loops(LoopNest& nest, const SymbolValues& sizes);
 
 /// Appends the operand as kernels read it: its offset, then its strides.

@@ -50,7 +50,7 @@ RowNest cut_into_rows(const LoopNest& nest, const std::vector<bool>& is_inner) {
 }
 
 void simplify_rows(RowNest& nest, const SymbolValues& sizes) {
-  simplify_loops(nest.outer, sizes);
+  merge_loops(nest.outer, sizes);
   std::swap(nest.inner.output, nest.inner.inputs[0]);
   simplify_loops(nest.inner, sizes);
   std::swap(nest.inner.output, nest.inner.inputs[0]);

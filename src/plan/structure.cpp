@@ -18,6 +18,11 @@ KernelLevel level_of(DType dtype) noexcept {
   }
 }
 
+bool needs_double(DType dtype, const DeviceTraits& traits) noexcept {
+  const bool able = traits.float64 && traits.storage_8bit && traits.storage_16bit;
+  return dtype == DType::float64 || (able && is_integer(dtype) && bit_width(dtype) >= 16);
+}
+
 std::string_view level_name(KernelLevel level, const DeviceTraits& traits) {
   const auto require = [&](bool has, std::string_view feature) {
     if (!has) fail(ErrorCode::unsupported, "device '{}' has no {}, which this model needs", traits.name, feature);

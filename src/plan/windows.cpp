@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -176,7 +177,41 @@ LoopNest nest_part(const LoopNest& nest, const LoopPart& part, std::span<const C
 
 }  // namespace
 
-std::vector<LoopNest> cut_to_bindings(LoopNest nest, const NestCut& cut, Emission& emission) {
+std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emission& emission) {
+  std::vector<LoopNest> parts;
+  parts.push_back(std::move(nest));
+  const auto without = [](LoopNest whole, std::size_t loop, std::int64_t step) {
+    const auto drop = [&](NestOperand& operand) {
+      operand.offset = operand.offset + operand.strides[loop] * Dim(step);
+      operand.strides.erase(operand.strides.begin() + static_cast<std::ptrdiff_t>(loop));
+    };
+    whole.sizes.erase(whole.sizes.begin() + static_cast<std::ptrdiff_t>(loop));
+    drop(whole.output);
+    std::ranges::for_each(whole.inputs, drop);
+    return whole;
+  };
+  for (std::size_t left = loops; left > most_loops && !parts.empty(); --left) {
+    const std::vector<std::int64_t> sizes =
+        numbers(std::span(parts.front().sizes).first(left), emission.assumptions());
+    const auto shortest = std::ranges::min_element(sizes);
+    const auto loop = static_cast<std::size_t>(shortest - sizes.begin());
+    if (std::cmp_greater(checked_multiply(static_cast<std::int64_t>(parts.size()), *shortest), most_parts)) {
+      fail(ErrorCode::limit_exceeded,
+           "{} nested loops are left where kernels have {}; step by step they take more than {} dispatches", loops,
+           most_loops, most_parts);
+    }
+    std::vector<LoopNest> cut;
+    for (const LoopNest& part : parts) {
+      for (std::int64_t step = 0; step < *shortest; ++step) cut.push_back(without(part, loop, step));
+    }
+    parts = std::move(cut);
+  }
+  return parts;
+}
+
+namespace {
+
+std::vector<LoopNest> cut_operands(LoopNest nest, const NestCut& cut, Emission& emission) {
   std::vector<StorageId> storages{nest.output.storage};
   for (std::size_t i = 0; i < cut.bound; ++i) storages.push_back(nest.inputs[i].storage);
   std::vector<LoopNest> nests;
@@ -199,6 +234,18 @@ std::vector<LoopNest> cut_to_bindings(LoopNest nest, const NestCut& cut, Emissio
   return nests;
 }
 
+}  // namespace
+
+std::vector<LoopNest> cut_to_bindings(LoopNest nest, const NestCut& cut, Emission& emission) {
+  if (cut.loops <= most_loops) return cut_operands(std::move(nest), cut, emission);
+  std::vector<LoopNest> nests;
+  for (LoopNest& part : cut_to_kernel_loops(std::move(nest), cut.loops, emission)) {
+    std::ranges::move(cut_operands(std::move(part), {cut.bound, most_loops, cut.beyond}, emission),
+                      std::back_inserter(nests));
+  }
+  return nests;
+}
+
 std::vector<RowNest> cut_to_bindings(const RowNest& nest, bool output_has_rows, Emission& emission) {
   LoopNest whole = nest.outer;
   whole.sizes.insert(whole.sizes.end(), nest.inner.sizes.begin(), nest.inner.sizes.end());
@@ -213,9 +260,10 @@ std::vector<RowNest> cut_to_bindings(const RowNest& nest, bool output_has_rows, 
   const std::size_t loops = nest.outer.sizes.size();
   std::vector<RowNest> rows;
   for (LoopNest& piece : cut_to_bindings(std::move(whole), {nest.outer.inputs.size(), loops, 0}, emission)) {
-    piece.sizes.resize(loops);
-    piece.output.strides.resize(loops);
-    for (NestOperand& input : piece.inputs) input.strides.resize(loops);
+    const std::size_t left = piece.sizes.size() - nest.inner.sizes.size();
+    piece.sizes.resize(left);
+    piece.output.strides.resize(left);
+    for (NestOperand& input : piece.inputs) input.strides.resize(left);
     rows.push_back({std::move(piece), nest.inner});
   }
   return rows;

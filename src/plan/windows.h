@@ -51,7 +51,12 @@ struct NestCut {
   std::size_t loops = 0;    ///< so many of the loops, the outermost ones, may be cut
   std::int64_t beyond = 0;  ///< elements that kernels touch above those that loops point at, of input 0
 };
-/// The nest in parts whose operands can be bound.
+/// The nest in parts with no more loops than kernels have: of the `loops` outermost ones, those with the fewest steps are
+/// taken one step at a time. The parts have equal sizes, and there is none where there are no elements. Throws Error
+/// (limit_exceeded) where that takes too many dispatches.
+std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emission& emission);
+
+/// The nest in parts that kernels have loops for and whose operands can be bound.
 std::vector<LoopNest> cut_to_bindings(LoopNest nest, const NestCut& cut, Emission& emission);
 
 /// The same for rows, which stay whole: outer loops are cut. All inputs of the outer nest are bound; those that the

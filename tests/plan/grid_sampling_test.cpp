@@ -71,7 +71,15 @@ TEST(GridSampling, has_one_to_three_axes_and_other_types) {
        {random_tensor(DType::float64, {1, 2, 3, 4, 5}), random_tensor(DType::float64, {1, 2, 3, 2, 3})},
        {},
        Precision::float32},
-      1e-5);
+      1e-13);
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::int16, DType::int32, DType::uint32, DType::int64}) {
+    expect_matches_host(
+        {grid_sampling(cubic, GridPadding::zeros, false),
+         {random_tensor(dtype, {1, 2, 3, 4}, 0, 100), random_tensor(DType::float32, {1, 5, 3, 2}, -1.2, 1.2)},
+         {},
+         Precision::float32},
+        0);
+  }
   expect_matches_host(
       {grid_sampling(nearest, GridPadding::border, false),
        {random_tensor(DType::int64, {1, 2, 3, 4}, -100, 100), random_tensor(DType::float32, {1, 5, 3, 2})},

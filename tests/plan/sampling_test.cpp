@@ -120,9 +120,41 @@ TEST(Sampling, takes_every_type_of_numbers) {
                             DType::float16, DType::bfloat16, DType::float64}) {
     expect_matches_host({sampling(nearest, {half_pixel(1, 5, 8)}), {random_tensor(dtype, {3, 5}, 0, 100)}, {}}, 0);
   }
-  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float64}) {
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
     expect_matches_host({sampling(cubic, {half_pixel(1, 5, 8)}), {random_tensor(dtype, {3, 5})}, {}}, 4e-3);
   }
+  for (const bool antialias : {false, true}) {
+    expect_matches_host({sampling(cubic, {half_pixel(1, 9, 4)}, antialias), {random_tensor(DType::float64, {3, 9})}, {}},
+                        1e-14);
+  }
+}
+
+// numpy.interp(numpy.arange(0, 4.5, 0.5), range(5), x), cut off; a constant stays what it is.
+TEST(Sampling, cuts_integers_off) {
+  SamplingAxis axis;
+  axis.axis = 1;
+  axis.size = 9;
+  axis.divisor = 2;
+  const std::int64_t large = (std::int64_t{1} << 30) + 1;
+  const Tensor x = integer_tensor({2, 5}, {0, 3, -3, -4, large, large, large, large, large, large});
+  const auto run = [&](DType dtype) {
+    return integers_of(run_node({sampling(linear, {axis}), {evaluate_chain({}, {&x, 1}, dtype)}, {}})[0]);
+  };
+  const std::vector<std::int64_t> expected{0,     1,     3,     0,     -3,    -3,    -4,    (large - 4) / 2, large,
+                                           large, large, large, large, large, large, large, large,           large};
+  EXPECT_EQ(run(DType::int32), expected);
+  EXPECT_EQ(run(DType::int64), expected);
+  axis = half_pixel(1, 5, 7);
+  const Tensor bright = random_tensor(DType::uint8, {1, 5}, 255, 255.5);
+  EXPECT_EQ(integers_of(run_node({sampling(linear, {axis}), {bright}, {}})[0]), std::vector<std::int64_t>(7, 255));
+  // Cubic leaves the range of the elements.
+  const Tensor edge = integer_tensor({1, 4}, {0, 0, 255, 255});
+  const Tensor steep = evaluate_chain({}, {&edge, 1}, DType::uint8);
+  axis = half_pixel(1, 4, 8);
+  const std::vector<std::int64_t> wide = integers_of(run_node({sampling(cubic, {axis}), {steep}, {}})[0]);
+  EXPECT_EQ(wide.front(), 0);
+  EXPECT_EQ(wide[2], 0);
+  EXPECT_EQ(wide[5], 255);
 }
 
 TEST(Sampling, makes_the_same_table_on_the_device) {
@@ -135,6 +167,11 @@ TEST(Sampling, makes_the_same_table_on_the_device) {
             [&](const Dim& width) { return sampling(kernel, {half_pixel(1, width, output)}, antialias, true); },
             data);
         EXPECT_LE(relative_error(result, known->evaluate({&data, 1})[0]), 1e-6) << known->attributes();
+        const Tensor wide = random_tensor(DType::float64, {1, 23});
+        const Tensor wide_result = run_symbolic(
+            [&](const Dim& width) { return sampling(kernel, {half_pixel(1, width, output)}, antialias, true); },
+            wide);
+        EXPECT_LE(relative_error(wide_result, known->evaluate({&wide, 1})[0]), 1e-14) << known->attributes();
       }
     }
   }

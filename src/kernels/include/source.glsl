@@ -66,4 +66,32 @@ INTEGER lowest_integer(uint dtype) {
   return is_unsigned(dtype) || dtype == BOOL ? INTEGER(0) : ~highest_integer(dtype);
 }
 
+// A register of numbers of any type.
+REAL number_register(uint dtype, uint i) {
+  if (is_floating(dtype)) return real_register(dtype, i);
+  return is_unsigned(dtype) ? REAL(UNSIGNED(integers[i])) : REAL(integers[i]);
+}
+
+// Interpolated integers are cut off, but what is one except for the rounding of its weights stays it (cut_off in
+// src/ops/sampling.h).
+void set_number_register(uint dtype, uint i, REAL x) {
+  if (is_floating(dtype)) {
+    set_real_register(dtype, i, x);
+    return;
+  }
+  if (dtype == BOOL) {
+    integers[i] = x != 0.0 ? INTEGER(1) : INTEGER(0);
+    return;
+  }
+  const REAL nudged = x + sign(x) / 8192.0, within = is_unsigned(dtype) ? max(nudged, 0.0) : nudged;
+#if LEVEL >= 3
+  const INTEGER value = double_to_integer(within, dtype);
+#else
+  const INTEGER value = real_to_integer(within, dtype);
+#endif
+  const INTEGER highest = highest_integer(dtype);
+  // The highest of the widest unsigned type is -1 in a register.
+  integers[i] = highest < INTEGER(0) ? value : clamp(value, lowest_integer(dtype), highest);
+}
+
 #endif

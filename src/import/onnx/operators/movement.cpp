@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <format>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -127,20 +128,39 @@ void build_slice(NodeBuilder& node) {
 }
 
 // Each axis becomes two, of which the first is repeated.
+// The marked axes in groups, one a node: all of them at once would be more loops than kernels have, or copies whose number
+// is a power of theirs. One group at least.
+std::vector<std::vector<std::size_t>> axes_of_nodes(const std::vector<bool>& marked) {
+  constexpr std::size_t together = 3;
+  std::vector<std::vector<std::size_t>> groups(1);
+  for (std::size_t axis = 0; axis < marked.size(); ++axis) {
+    if (!marked[axis]) continue;
+    if (groups.back().size() == together) groups.emplace_back();
+    groups.back().push_back(axis);
+  }
+  return groups;
+}
+
 void build_tile(NodeBuilder& node) {
   const Shape& shape = node.shape(node.input(0));
   const std::vector<Dim> repeats = node.integers(1);
   if (repeats.size() != shape.size())
     node.fail_model(std::format("{} repeats for {}", repeats.size(), shape_text(shape)));
-  Shape split, expanded, merged;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    split.insert(split.end(), {Dim(1), shape[i]});
-    expanded.insert(expanded.end(), {repeats[i], shape[i]});
-    merged.push_back(repeats[i] * shape[i]);
+  ValueId value = node.input(0);
+  std::vector<bool> repeated;
+  std::ranges::transform(repeats, std::back_inserter(repeated), [](const Dim& times) { return times != Dim(1); });
+  for (const std::vector<std::size_t>& part : axes_of_nodes(repeated)) {
+    Shape split, expanded, merged = node.shape(value);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const Dim times = std::ranges::contains(part, i) ? repeats[i] : Dim(1);
+      split.insert(split.end(), {Dim(1), merged[i]});
+      expanded.insert(expanded.end(), {times, merged[i]});
+      merged[i] = times * merged[i];
+    }
+    const ValueId wide = node.reshape(value, std::move(split));
+    value = node.reshape(node.add(std::make_shared<Expand>(std::move(expanded)), {wide}), std::move(merged));
   }
-  const ValueId wide = node.reshape(node.input(0), std::move(split));
-  node.set_output(0,
-                  node.reshape(node.add(std::make_shared<Expand>(std::move(expanded)), {wide}), std::move(merged)));
+  node.set_output(0, value);
 }
 
 PadMode pad_mode(NodeBuilder& node) {
@@ -158,6 +178,22 @@ std::optional<ValueId> pad_value(NodeBuilder& node) {
   if (node.opset() >= 11) return node.has_input(2) ? std::optional(node.reshape(node.input(2), {})) : std::nullopt;
   const std::array value{node.real("value", 0.0F)};
   return node.cast(node.constant(Tensor::of<float>(DType::float32, {}, value)), dtype);
+}
+
+// Pads with elements of the input, some axes after the others.
+ValueId repeat_edges(NodeBuilder& node, PadMode mode, ValueId value, std::span<const Dim> before,
+                     std::span<const Dim> after) {
+  std::vector<bool> padded;
+  for (std::size_t i = 0; i < before.size(); ++i) padded.push_back(before[i] != Dim(0) || after[i] != Dim(0));
+  for (const std::vector<std::size_t>& part : axes_of_nodes(padded)) {
+    std::vector<Dim> front(before.size(), Dim(0)), back = front;
+    for (const std::size_t axis : part) {
+      front[axis] = before[axis];
+      back[axis] = after[axis];
+    }
+    value = node.add(std::make_shared<Pad>(mode, std::move(front), std::move(back), Tensor()), {value});
+  }
+  return value;
 }
 
 // Negative pads cut, and what is cut is cut first.
@@ -191,7 +227,8 @@ void build_pad(NodeBuilder& node) {
   }
   if (cuts) value = node.add(std::make_shared<Slice>(cut.start, cut.size, cut.step), {value});
   const PadMode mode = pad_mode(node);
-  const std::optional<ValueId> fill = mode == PadMode::constant ? pad_value(node) : std::nullopt;
+  if (mode != PadMode::constant) return node.set_output(0, repeat_edges(node, mode, value, before, after));
+  const std::optional<ValueId> fill = pad_value(node);
   const Tensor known = fill ? node.fact(*fill).constant : Tensor();
   std::vector<ValueId> inputs{value};
   if (fill && !known.defined()) inputs.push_back(*fill);

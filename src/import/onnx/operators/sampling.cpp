@@ -118,29 +118,18 @@ SamplingAxis sampling_axis(NodeBuilder& node, const ResizeAttributes& attributes
   return axis;
 }
 
-// Resampled integers as a cast cuts them. What is an integer but for the rounding of its weights stays that integer.
-ValueId to_integers(NodeBuilder& node, ValueId value, DType dtype) {
-  const ValueId sign = node.pointwise(PointwiseFunction::sign, {value});
-  const ValueId nudge = node.pointwise(PointwiseFunction::multiply, {sign}, {Immediate::of(1.0 / 8192)});
-  ValueId result = node.pointwise(PointwiseFunction::add, {value, nudge});
-  if (bit_width(dtype) <= 16) {
-    const double high = std::ldexp(1.0, static_cast<int>(bit_width(dtype)) - (is_signed_integer(dtype) ? 1 : 0)) - 1;
-    const double low = is_signed_integer(dtype) ? -high - 1 : 0;
-    result = node.pointwise(PointwiseFunction::clamp, {result}, {Immediate::of(low), Immediate::of(high)});
-  }
-  return node.cast(result, dtype);
-}
-
-// As many nodes as it takes for all axes. `region` is [starts..., ends...] of `axes`, or nothing.
+// As many nodes as it takes for all axes. `region` is [starts..., ends...] of `axes`, or nothing. Integers are real numbers
+// from one node to the next; those that float32 does not hold go through as few nodes as there can be.
 ValueId resample(NodeBuilder& node, const ResizeAttributes& attributes, std::span<const Resizing> axes,
                  std::optional<ValueId> region) {
-  const DType dtype = node.dtype(node.input(0));
-  const bool through_real = attributes.sampling.kernel != SamplingKernel::nearest && !is_floating_point(dtype);
-  ValueId value = through_real ? node.cast(node.input(0), DType::float32) : node.input(0);
-  const std::size_t together = attributes.sampling.antialias ? 1 : 3;
+  ValueId value = node.input(0);
+  const DType dtype = node.dtype(value);
+  const bool stays = is_floating_point(dtype) || attributes.sampling.kernel == SamplingKernel::nearest;
+  const std::size_t together = attributes.sampling.antialias && (stays || bit_width(dtype) <= 8) ? 1 : 3;
   for (std::size_t first = 0; first < axes.size(); first += together) {
     const auto part = axes.subspan(first, std::min(together, axes.size() - first));
     SamplingAttributes sampling = attributes.sampling;
+    if (!stays) sampling.result = first + together < axes.size() ? DType::float32 : dtype;
     std::vector<std::int64_t> places;
     for (const Resizing& axis : part) sampling.axes.push_back(sampling_axis(node, attributes, axis));
     std::vector<ValueId> inputs{value};
@@ -155,7 +144,7 @@ ValueId resample(NodeBuilder& node, const ResizeAttributes& attributes, std::spa
     }
     value = node.add(std::make_shared<Sampling>(std::move(sampling)), std::move(inputs));
   }
-  return through_real ? to_integers(node, value, dtype) : value;
+  return value;
 }
 
 std::vector<float> real_values(NodeBuilder& node, std::size_t index) {
@@ -272,8 +261,8 @@ ResizeAttributes resize_attributes(NodeBuilder& node) {
 bool keeps_axis(NodeBuilder& node, ValueId region, std::size_t axis, std::size_t axes) {
   const Fact& fact = node.fact(region);
   if (!fact.constant.defined()) return false;
-  const Tensor values = fact.constant.aligned();
-  return values.elements<float>()[axis] == 0 && values.elements<float>()[axis + axes] == 1;
+  const Tensor values = evaluate_chain({}, {&fact.constant, 1}, DType::float64);
+  return values.elements<double>()[axis] == 0 && values.elements<double>()[axis + axes] == 1;
 }
 
 void build_resize(NodeBuilder& node) {
@@ -289,7 +278,7 @@ void build_resize(NodeBuilder& node) {
   }
   std::optional<ValueId> region;
   if (attributes.sampling.crop) {
-    region = node.cast(node.input(1), DType::float32);
+    region = node.cast(node.input(1), Sampling::region_dtype(node.dtype(node.input(0))));
     if (node.shape(*region) != Shape{Dim(static_cast<std::int64_t>(2 * axes.size()))}) {
       node.fail_model(std::format("roi {} for {} axes", node.fact(*region).to_string(), axes.size()));
     }

@@ -55,9 +55,8 @@ class ContractionMaker {
       merge_rows();
     }
     merge_batch();
-    if (result_.batch_sizes.size() > most_batch_axes || result_.row_sizes.size() > most_row_axes) {
-      fail(ErrorCode::unsupported, "{} batch axes and {} row axes are left where kernels have {} and {}",
-           result_.batch_sizes.size(), result_.row_sizes.size(), most_batch_axes, most_row_axes);
+    if (result_.row_sizes.size() > most_row_axes) {
+      fail(ErrorCode::unsupported, "{} row axes are left where kernels have {}", result_.row_sizes.size(), most_row_axes);
     }
     return std::move(result_);
   }

@@ -54,7 +54,7 @@ struct Contraction {
 constexpr std::size_t most_batch_axes = 6, most_row_axes = 5, most_window_axes = 4;
 
 /// The contraction that a MatMul or Convolution is, with axes merged where all operands allow it.
-/// Throws Error (unsupported) where more axes are left than kernels have.
+/// There may be more batch axes than kernels have. Throws Error (unsupported) where more row axes are left.
 Contraction make_contraction(const Node& node, Emission& emission);
 
 /// What is known of a contraction before values have places: enough to choose a variant.
@@ -94,6 +94,8 @@ OperandRequirement depthwise_contraction_requirement(const ContractionTraits& tr
                                                      std::size_t rank, const PlanOptions& options);
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission);
 
+/// The contraction in parts with no more batch axes than kernels have: the shortest ones are taken one step at a time.
+std::vector<Contraction> cut_to_batch_axes(const Contraction& contraction, Emission& emission);
 /// The contraction in parts whose operands can be bound; weights that are constants are left to columns_at_once.
 std::vector<Contraction> cut_to_bindings(const Contraction& contraction, Emission& emission);
 

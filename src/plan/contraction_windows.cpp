@@ -126,6 +126,31 @@ class ContractionCutter {
 
 }  // namespace
 
+std::vector<Contraction> cut_to_batch_axes(const Contraction& contraction, Emission& emission) {
+  std::vector<Contraction> parts{contraction};
+  const auto without = [](Contraction whole, std::size_t axis, std::int64_t step) {
+    const auto at = static_cast<std::ptrdiff_t>(axis);
+    const auto drop = [&](ContractionOperand& operand) {
+      operand.offset = operand.offset + operand.batch[axis] * Dim(step);
+      operand.batch.erase(operand.batch.begin() + at);
+    };
+    whole.batch_sizes.erase(whole.batch_sizes.begin() + at);
+    for (ContractionOperand* operand : {&whole.a, &whole.b, &whole.output}) drop(*operand);
+    std::ranges::for_each(whole.epilogue, drop);
+    return whole;
+  };
+  while (!parts.empty() && parts.front().batch_sizes.size() > most_batch_axes) {
+    const auto [axis, steps] =
+        loop_to_unroll(parts.front().batch_sizes, most_batch_axes, parts.size(), emission);
+    std::vector<Contraction> cut;
+    for (const Contraction& part : parts) {
+      for (std::int64_t step = 0; step < steps; ++step) cut.push_back(without(part, axis, step));
+    }
+    parts = std::move(cut);
+  }
+  return parts;
+}
+
 std::vector<Contraction> cut_to_bindings(const Contraction& contraction, Emission& emission) {
   std::vector<StorageId> storages{contraction.output.storage, contraction.a.storage};
   if (!contraction.weights.defined()) storages.push_back(contraction.b.storage);

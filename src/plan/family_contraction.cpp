@@ -104,7 +104,9 @@ void emit_contraction(const Node& node, Emission& emission) {
   const Contraction contraction = make_contraction(node, emission);
   const ContractionVariant& variant = choose_variant(traits, emission.traits(), emission.options());
   const auto emit_parts = [&](const Contraction& whole) {
-    for (Contraction& part : cut_to_bindings(whole, emission)) variant.emit(part, emission);
+    for (const Contraction& batch : cut_to_batch_axes(whole, emission)) {
+      for (Contraction& part : cut_to_bindings(batch, emission)) variant.emit(part, emission);
+    }
   };
   if (!contraction.weights.defined()) return emit_parts(contraction);
   const std::int64_t columns = emission.assumptions().number(contraction.columns);

@@ -177,6 +177,16 @@ LoopNest nest_part(const LoopNest& nest, const LoopPart& part, std::span<const C
 
 }  // namespace
 
+UnrolledLoop loop_to_unroll(std::span<const Dim> sizes, std::size_t most, std::size_t parts, Emission& emission) {
+  const std::vector<std::int64_t> steps = numbers(sizes, emission.assumptions());
+  const auto shortest = std::ranges::min_element(steps);
+  if (std::cmp_greater(checked_multiply(static_cast<std::int64_t>(parts), *shortest), most_parts)) {
+    fail(ErrorCode::limit_exceeded, "{} nested loops are left where kernels have {}, and step by step they take more than {} dispatches",
+         sizes.size(), most, most_parts);
+  }
+  return {static_cast<std::size_t>(shortest - steps.begin()), *shortest};
+}
+
 std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emission& emission) {
   std::vector<LoopNest> parts;
   parts.push_back(std::move(nest));
@@ -191,18 +201,11 @@ std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emis
     return whole;
   };
   for (std::size_t left = loops; left > most_loops && !parts.empty(); --left) {
-    const std::vector<std::int64_t> sizes =
-        numbers(std::span(parts.front().sizes).first(left), emission.assumptions());
-    const auto shortest = std::ranges::min_element(sizes);
-    const auto loop = static_cast<std::size_t>(shortest - sizes.begin());
-    if (std::cmp_greater(checked_multiply(static_cast<std::int64_t>(parts.size()), *shortest), most_parts)) {
-      fail(ErrorCode::limit_exceeded,
-           "{} nested loops are left where kernels have {}; step by step they take more than {} dispatches", loops,
-           most_loops, most_parts);
-    }
+    const auto [loop, steps] =
+        loop_to_unroll(std::span(parts.front().sizes).first(left), most_loops, parts.size(), emission);
     std::vector<LoopNest> cut;
     for (const LoopNest& part : parts) {
-      for (std::int64_t step = 0; step < *shortest; ++step) cut.push_back(without(part, loop, step));
+      for (std::int64_t step = 0; step < steps; ++step) cut.push_back(without(part, loop, step));
     }
     parts = std::move(cut);
   }

@@ -51,9 +51,17 @@ struct NestCut {
   std::size_t loops = 0;    ///< so many of the loops, the outermost ones, may be cut
   std::int64_t beyond = 0;  ///< elements that kernels touch above those that loops point at, of input 0
 };
+/// A loop that is taken one step at a time, a part each.
+struct UnrolledLoop {
+  std::size_t loop = 0;
+  std::int64_t steps = 0;
+};
+/// The shortest of the loops, where a kernel has `most` and there are `parts` already. Throws Error (limit_exceeded)
+/// where that takes too many dispatches.
+UnrolledLoop loop_to_unroll(std::span<const Dim> sizes, std::size_t most, std::size_t parts, Emission& emission);
+
 /// The nest in parts with no more loops than kernels have: of the `loops` outermost ones, those with the fewest steps are
-/// taken one step at a time. The parts have equal sizes, and there is none where there are no elements. Throws Error
-/// (limit_exceeded) where that takes too many dispatches.
+/// taken one step at a time (loop_to_unroll). The parts have equal sizes, and there is none where there are no elements.
 std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emission& emission);
 
 /// The nest in parts that kernels have loops for and whose operands can be bound.

@@ -30,9 +30,9 @@ struct GridAttributes {
 
 /// Elements of the data at places that coordinates say, interpolated in between.
 ///
-/// Inputs: data [N, C, d1..dk] of any numbers, k from 1 to 3, and a grid [N, o1..om, k] of floating-point coordinates.
-/// Output [N, C, o1..om]; integers are cut off (cut_off). Nearest takes the even one of two neighbours at a tie; cubic
-/// has coefficient -0.75.
+/// Inputs: data [N, C, d1..dk] of any numbers, k from 1 to 3, and a grid [N, o1..om, k] of floating-point
+/// coordinates. Output [N, C, o1..om]; integers are cut off (cut_off). Nearest takes the even one of two neighbours
+/// at a tie; cubic has coefficient -0.75.
 class GridSampling final : public FusedOperator {
  public:
   explicit GridSampling(GridAttributes attributes, PointwiseChain epilogue = {},

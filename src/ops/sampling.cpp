@@ -126,9 +126,8 @@ Tensor cut_off(const Tensor& numbers, DType dtype) {
   const double high = std::ldexp(1.0, is_signed_integer(dtype) ? bits - 1 : bits) - 1;
   const double low = is_signed_integer(dtype) ? -std::ldexp(1.0, bits - 1) : 0;
   constexpr double nudge = 1.0 / 8192;
-  std::ranges::transform(numbers.elements<double>(), cut.mutable_elements<double>().begin(), [&](double x) {
-    return x == 0 ? x : std::clamp(x + std::copysign(nudge, x), low, high);
-  });
+  std::ranges::transform(numbers.elements<double>(), cut.mutable_elements<double>().begin(),
+                         [&](double x) { return x == 0 ? x : std::clamp(x + std::copysign(nudge, x), low, high); });
   return evaluate_chain({}, {&cut, 1}, dtype);
 }
 
@@ -227,8 +226,8 @@ std::vector<Tensor> Sampling::evaluate_own(std::span<const Tensor> inputs) const
   const Tensor edges = attributes_.crop ? evaluate_chain({}, inputs.subspan(1, 1), DType::float64) : Tensor();
   const std::span<const double> region = attributes_.crop ? edges.elements<double>() : std::span<const double>();
   const bool as_they_are = attributes_.kernel == SamplingKernel::nearest && !is_floating_point(input.dtype());
-  Tensor numbers = as_they_are ? Tensor::allocate(DType::float64, input.shape())
-                               : evaluate_chain({}, {&input, 1}, DType::float64);
+  Tensor numbers =
+      as_they_are ? Tensor::allocate(DType::float64, input.shape()) : evaluate_chain({}, {&input, 1}, DType::float64);
   // The nearest integers keep all their bits: their numbers stand for them.
   if (as_they_are)
     std::iota(numbers.mutable_elements<double>().begin(), numbers.mutable_elements<double>().end(), 1.0);
@@ -240,7 +239,8 @@ std::vector<Tensor> Sampling::evaluate_own(std::span<const Tensor> inputs) const
   }
   if (!as_they_are) return {cut_off(numbers, result_dtype(input.dtype()))};
   const std::array extrapolation{static_cast<double>(attributes_.extrapolation)};
-  return {take_elements(input, numbers, cut_off(Tensor::of<double>(DType::float64, {}, extrapolation), input.dtype()))};
+  return {
+      take_elements(input, numbers, cut_off(Tensor::of<double>(DType::float64, {}, extrapolation), input.dtype()))};
 }
 
 Dim Sampling::operation_count(std::span<const Fact> /*inputs*/, std::span<const Fact> outputs) const {

@@ -49,8 +49,8 @@ struct SamplingTable {
 
 /// Elements at even steps along some axes of the input, interpolated in between: resizing of every kind.
 ///
-/// Elements past the edge are the edge's. Inputs: the data, any numbers; with crop, a region [starts of the axes..., their
-/// ends...] of float64 where the data are, else of float32.
+/// Elements past the edge are the edge's. Inputs: the data, any numbers; with crop, a region [starts of the axes...,
+/// their ends...] of float64 where the data are, else of float32.
 class Sampling final : public FusedOperator {
  public:
   explicit Sampling(SamplingAttributes attributes, PointwiseChain epilogue = {},
@@ -73,9 +73,7 @@ class Sampling final : public FusedOperator {
     return attributes_.result == DType::undefined ? data : attributes_.result;
   }
   /// The type of the region for data of this one.
-  static DType region_dtype(DType data) noexcept {
-    return data == DType::float64 ? DType::float64 : DType::float32;
-  }
+  static DType region_dtype(DType data) noexcept { return data == DType::float64 ? DType::float64 : DType::float32; }
 
  protected:
   [[nodiscard]] std::vector<Fact> infer_own(std::span<const Fact> inputs, Assumptions& assumptions) const override;
@@ -89,8 +87,8 @@ class Sampling final : public FusedOperator {
 /// The weight of an element `distance` away from the coordinate, before weights are scaled to the sum 1.
 double sampling_weight(SamplingKernel kernel, double distance, double cubic_coefficient) noexcept;
 
-/// Interpolated float64 `numbers` as `dtype`. Integers are cut off as a cast cuts them, but what is an integer except for
-/// the rounding of its weights stays that integer, and what is out of range becomes the nearest that is in it.
+/// Interpolated float64 `numbers` as `dtype`. Integers are cut off as a cast cuts them, but what is an integer except
+/// for the rounding of its weights stays that integer, and what is out of range becomes the nearest that is in it.
 Tensor cut_off(const Tensor& numbers, DType dtype);
 
 /// The elements of `input` with the `numbers` (float64, from 1 on); `fill`, one element of its type, for 0.

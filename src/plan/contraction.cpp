@@ -56,7 +56,8 @@ class ContractionMaker {
     }
     merge_batch();
     if (result_.row_sizes.size() > most_row_axes) {
-      fail(ErrorCode::unsupported, "{} row axes are left where kernels have {}", result_.row_sizes.size(), most_row_axes);
+      fail(ErrorCode::unsupported, "{} row axes are left where kernels have {}", result_.row_sizes.size(),
+           most_row_axes);
     }
     return std::move(result_);
   }

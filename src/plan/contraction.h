@@ -94,7 +94,8 @@ OperandRequirement depthwise_contraction_requirement(const ContractionTraits& tr
                                                      std::size_t rank, const PlanOptions& options);
 void emit_depthwise_contraction(Contraction& contraction, Emission& emission);
 
-/// The contraction in parts with no more batch axes than kernels have: the shortest ones are taken one step at a time.
+/// The contraction in parts with no more batch axes than kernels have: the shortest ones are taken one step at a
+/// time.
 std::vector<Contraction> cut_to_batch_axes(const Contraction& contraction, Emission& emission);
 /// The contraction in parts whose operands can be bound; weights that are constants are left to columns_at_once.
 std::vector<Contraction> cut_to_bindings(const Contraction& contraction, Emission& emission);

@@ -140,8 +140,7 @@ std::vector<Contraction> cut_to_batch_axes(const Contraction& contraction, Emiss
     return whole;
   };
   while (!parts.empty() && parts.front().batch_sizes.size() > most_batch_axes) {
-    const auto [axis, steps] =
-        loop_to_unroll(parts.front().batch_sizes, most_batch_axes, parts.size(), emission);
+    const auto [axis, steps] = loop_to_unroll(parts.front().batch_sizes, most_batch_axes, parts.size(), emission);
     std::vector<Contraction> cut;
     for (const Contraction& part : parts) {
       for (std::int64_t step = 0; step < steps; ++step) cut.push_back(without(part, axis, step));

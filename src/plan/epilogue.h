@@ -53,7 +53,8 @@ class ElementDispatch {
   void compute_in_double() noexcept { dispatch_.capabilities = KernelLevel::float64; }
   /// Steps that an element takes, for the bound of a submission's work.
   void set_work_of_element(std::int64_t steps) noexcept { work_of_element_ = steps; }
-  /// Adds the dispatch, or some where there are more loops than kernels have, with these specialization constants in front of the chain's.
+  /// Adds the dispatch, or some where there are more loops than kernels have, with these specialization constants in
+  /// front of the chain's.
   void emit(std::span<const std::uint32_t> constants);
 
  private:

@@ -25,9 +25,18 @@
 #include "ops/suppression.h"
 #include "ops/tree_ensemble.h"
 #include "ops/window.h"
+#include "plan/loop_nest.h"
 
 namespace lapilli {
 namespace {
+
+// The loops within a row are not cut: with many axes, gaps between elements would leave more of them than kernels
+// have.
+LayoutChoice follow_inputs_in_rows(const LayoutQuery& query) {
+  LayoutChoice choice = follow_inputs(query);
+  if (query.inputs[0].rank() > most_loops) choice.inputs.push_back({query.inputs[0], std::nullopt});
+  return choice;
+}
 
 const auto& family_table() {
   static const std::array table{
@@ -40,9 +49,9 @@ const auto& family_table() {
       Family{typeid(MatMul), choose_contraction_layouts, emit_contraction},
       Family{typeid(Convolution), choose_contraction_layouts, emit_contraction},
       Family{typeid(Window), follow_inputs, emit_window},
-      Family{typeid(Reduction), follow_inputs, emit_reduction},
-      Family{typeid(ExtremeIndex), follow_inputs, emit_extreme_index},
-      Family{typeid(Normalization), follow_inputs, emit_normalization},
+      Family{typeid(Reduction), follow_inputs_in_rows, emit_reduction},
+      Family{typeid(ExtremeIndex), follow_inputs_in_rows, emit_extreme_index},
+      Family{typeid(Normalization), follow_inputs_in_rows, emit_normalization},
       Family{typeid(Gather), follow_inputs, emit_gather},
       Family{typeid(GatherElements), follow_inputs, emit_gather},
       Family{typeid(GatherTuples), follow_inputs, emit_gather},
@@ -54,8 +63,8 @@ const auto& family_table() {
       Family{typeid(LinearAttention), row_major_outputs, emit_linear_attention},
       Family{typeid(Scatter), choose_scatter_layouts, emit_scatter},
       Family{typeid(Range), follow_inputs, emit_range},
-      Family{typeid(Scan), follow_inputs, emit_scan},
-      Family{typeid(Sort), follow_inputs, emit_sort},
+      Family{typeid(Scan), follow_inputs_in_rows, emit_scan},
+      Family{typeid(Sort), follow_inputs_in_rows, emit_sort},
       Family{typeid(Search), follow_inputs, emit_search},
       Family{typeid(Random), follow_inputs, emit_random},
       Family{typeid(Suppression), require_row_major, emit_suppression},

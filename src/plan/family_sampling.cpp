@@ -51,7 +51,8 @@ std::optional<Tensor> known_table(const Sampling& op, const Node& node, const Gr
       words.push_back(table.first[row]);
       if (table.weights.empty()) continue;
       const auto taps = static_cast<std::size_t>(table.taps);
-      for (const double weight : std::span(table.weights).subspan(row * taps, taps)) write_weight(weight, wide, words);
+      for (const double weight : std::span(table.weights).subspan(row * taps, taps))
+        write_weight(weight, wide, words);
     }
   }
   if (words.empty()) words.push_back(0);
@@ -176,7 +177,9 @@ LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {
   LayoutChoice choice;
   choice.outputs.push_back(query.inputs[0]);
   const auto& op = static_cast<const Sampling&>(*query.node.op);
-  if (op.sampling().crop) choice.inputs = {OperandRequirement{}, {Layout::row_major(1), Sampling::region_dtype(query.graph.fact(query.node.inputs[0]).dtype)}};
+  if (op.sampling().crop)
+    choice.inputs = {OperandRequirement{},
+                     {Layout::row_major(1), Sampling::region_dtype(query.graph.fact(query.node.inputs[0]).dtype)}};
   return choice;
 }
 

@@ -28,7 +28,8 @@ struct LoopNest {
 constexpr std::size_t most_loops = 8;
 
 /// Orders loops by the output's strides, outermost first, and merges those that all operands pass through as one.
-/// Loops of size 1 are left out; one loop at least remains. `sizes` decide the order, which is right for all others too.
+/// Loops of size 1 are left out; one loop at least remains. `sizes` decide the order, which is right for all others
+/// too.
 void merge_loops(LoopNest& nest, const SymbolValues& sizes);
 /// The same, and throws Error (unsupported) when more loops are left than kernels have.
 void simplify_loops(LoopNest& nest, const SymbolValues& sizes);

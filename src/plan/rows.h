@@ -32,8 +32,8 @@ struct RowSchedule {
 /// What is fast for the sizes at hand; right for all sizes.
 RowSchedule choose_row_schedule(const RowNest& nest, bool may_cut, Emission& emission);
 
-/// Simplifies both nests. The inner one goes along the source's strides; the outer one may have more loops than kernels
-/// until it is cut (cut_to_bindings).
+/// Simplifies both nests. The inner one goes along the source's strides; the outer one may have more loops than
+/// kernels until it is cut (cut_to_bindings).
 void simplify_rows(RowNest& nest, const SymbolValues& sizes);
 
 /// A placement under its own shape.

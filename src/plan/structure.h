@@ -71,8 +71,9 @@ enum class KernelLevel : std::uint8_t { narrow, base, int64, float64 };
 /// The lowest level whose kernels can load and store this type.
 KernelLevel level_of(DType dtype) noexcept;
 
-/// Whether sums of weighted elements of this type are computed in double precision: float64, and integers of 16 bits and
-/// more, for which float32 has too few digits, where the device is able to. Where it is not, they are good to 24 bits.
+/// Whether sums of weighted elements of this type are computed in double precision: float64, and integers of 16 bits
+/// and more, for which float32 has too few digits, where the device is able to. Where it is not, they are good to 24
+/// bits.
 bool needs_double(DType dtype, const DeviceTraits& traits) noexcept;
 /// The suffix of the kernel's name. Throws Error (unsupported) that names what the device lacks.
 std::string_view level_name(KernelLevel level, const DeviceTraits& traits);

@@ -181,7 +181,8 @@ UnrolledLoop loop_to_unroll(std::span<const Dim> sizes, std::size_t most, std::s
   const std::vector<std::int64_t> steps = numbers(sizes, emission.assumptions());
   const auto shortest = std::ranges::min_element(steps);
   if (std::cmp_greater(checked_multiply(static_cast<std::int64_t>(parts), *shortest), most_parts)) {
-    fail(ErrorCode::limit_exceeded, "{} nested loops are left where kernels have {}, and step by step they take more than {} dispatches",
+    fail(ErrorCode::limit_exceeded,
+         "{} nested loops are left where kernels have {}, and step by step they take more than {} dispatches",
          sizes.size(), most, most_parts);
   }
   return {static_cast<std::size_t>(shortest - steps.begin()), *shortest};

@@ -60,8 +60,9 @@ struct UnrolledLoop {
 /// where that takes too many dispatches.
 UnrolledLoop loop_to_unroll(std::span<const Dim> sizes, std::size_t most, std::size_t parts, Emission& emission);
 
-/// The nest in parts with no more loops than kernels have: of the `loops` outermost ones, those with the fewest steps are
-/// taken one step at a time (loop_to_unroll). The parts have equal sizes, and there is none where there are no elements.
+/// The nest in parts with no more loops than kernels have: of the `loops` outermost ones, those with the fewest steps
+/// are taken one step at a time (loop_to_unroll). The parts have equal sizes, and there is none where there are no
+/// elements.
 std::vector<LoopNest> cut_to_kernel_loops(LoopNest nest, std::size_t loops, Emission& emission);
 
 /// The nest in parts that kernels have loops for and whose operands can be bound.

@@ -124,8 +124,8 @@ TEST(Sampling, takes_every_type_of_numbers) {
     expect_matches_host({sampling(cubic, {half_pixel(1, 5, 8)}), {random_tensor(dtype, {3, 5})}, {}}, 4e-3);
   }
   for (const bool antialias : {false, true}) {
-    expect_matches_host({sampling(cubic, {half_pixel(1, 9, 4)}, antialias), {random_tensor(DType::float64, {3, 9})}, {}},
-                        1e-14);
+    expect_matches_host(
+        {sampling(cubic, {half_pixel(1, 9, 4)}, antialias), {random_tensor(DType::float64, {3, 9})}, {}}, 1e-14);
   }
 }
 
@@ -135,7 +135,7 @@ TEST(Sampling, cuts_integers_off) {
   axis.axis = 1;
   axis.size = 9;
   axis.divisor = 2;
-  const std::int64_t large = (std::int64_t{1} << 30) + 1;
+  const std::int64_t large = (std::int64_t{1} << (test_device().traits().float64 ? 30 : 20)) + 1;
   const Tensor x = integer_tensor({2, 5}, {0, 3, -3, -4, large, large, large, large, large, large});
   const auto run = [&](DType dtype) {
     return integers_of(run_node({sampling(linear, {axis}), {evaluate_chain({}, {&x, 1}, dtype)}, {}})[0]);

@@ -128,8 +128,8 @@ void build_slice(NodeBuilder& node) {
 }
 
 // Each axis becomes two, of which the first is repeated.
-// The marked axes in groups, one a node: all of them at once would be more loops than kernels have, or copies whose number
-// is a power of theirs. One group at least.
+// The marked axes in groups, one a node: all of them at once would be more loops than kernels have, or copies whose
+// number is a power of theirs. One group at least.
 std::vector<std::vector<std::size_t>> axes_of_nodes(const std::vector<bool>& marked) {
   constexpr std::size_t together = 3;
   std::vector<std::vector<std::size_t>> groups(1);

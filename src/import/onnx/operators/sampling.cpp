@@ -118,8 +118,8 @@ SamplingAxis sampling_axis(NodeBuilder& node, const ResizeAttributes& attributes
   return axis;
 }
 
-// As many nodes as it takes for all axes. `region` is [starts..., ends...] of `axes`, or nothing. Integers are real numbers
-// from one node to the next; those that float32 does not hold go through as few nodes as there can be.
+// As many nodes as it takes for all axes. `region` is [starts..., ends...] of `axes`, or nothing. Integers are real
+// numbers from one node to the next; those that float32 does not hold go through as few nodes as there can be.
 ValueId resample(NodeBuilder& node, const ResizeAttributes& attributes, std::span<const Resizing> axes,
                  std::optional<ValueId> region) {
   ValueId value = node.input(0);

@@ -13,21 +13,24 @@ namespace lapilli {
 template <std::integral T>
 T checked_add(T a, T b) {
   T result;
-  if (__builtin_add_overflow(a, b, &result)) fail(ErrorCode::limit_exceeded, "{} + {} does not fit in {} bits", a, b, 8 * sizeof(T));
+  if (__builtin_add_overflow(a, b, &result))
+    fail(ErrorCode::limit_exceeded, "{} + {} does not fit in {} bits", a, b, 8 * sizeof(T));
   return result;
 }
 
 template <std::integral T>
 T checked_subtract(T a, T b) {
   T result;
-  if (__builtin_sub_overflow(a, b, &result)) fail(ErrorCode::limit_exceeded, "{} - {} does not fit in {} bits", a, b, 8 * sizeof(T));
+  if (__builtin_sub_overflow(a, b, &result))
+    fail(ErrorCode::limit_exceeded, "{} - {} does not fit in {} bits", a, b, 8 * sizeof(T));
   return result;
 }
 
 template <std::integral T>
 T checked_multiply(T a, T b) {
   T result;
-  if (__builtin_mul_overflow(a, b, &result)) fail(ErrorCode::limit_exceeded, "{} * {} does not fit in {} bits", a, b, 8 * sizeof(T));
+  if (__builtin_mul_overflow(a, b, &result))
+    fail(ErrorCode::limit_exceeded, "{} * {} does not fit in {} bits", a, b, 8 * sizeof(T));
   return result;
 }
 

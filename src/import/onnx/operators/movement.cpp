@@ -127,7 +127,6 @@ void build_slice(NodeBuilder& node) {
   node.set_output(0, node.add(std::make_shared<Slice>(bounds.start, bounds.size, bounds.step), {node.input(0)}));
 }
 
-// Each axis becomes two, of which the first is repeated.
 // The marked axes in groups, one a node: all of them at once would be more loops than kernels have, or copies whose
 // number is a power of theirs. One group at least.
 std::vector<std::vector<std::size_t>> axes_of_nodes(const std::vector<bool>& marked) {
@@ -141,6 +140,7 @@ std::vector<std::vector<std::size_t>> axes_of_nodes(const std::vector<bool>& mar
   return groups;
 }
 
+// Each axis becomes two, of which the first is repeated.
 void build_tile(NodeBuilder& node) {
   const Shape& shape = node.shape(node.input(0));
   const std::vector<Dim> repeats = node.integers(1);

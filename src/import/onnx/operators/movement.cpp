@@ -186,7 +186,7 @@ ValueId repeat_edges(NodeBuilder& node, PadMode mode, ValueId value, std::span<c
   std::vector<bool> padded;
   for (std::size_t i = 0; i < before.size(); ++i) padded.push_back(before[i] != Dim(0) || after[i] != Dim(0));
   for (const std::vector<std::size_t>& part : axes_of_nodes(padded)) {
-    std::vector<Dim> front(before.size(), Dim(0)), back = front;
+    std::vector<Dim> front(before.size(), Dim(0)), back(before.size(), Dim(0));
     for (const std::size_t axis : part) {
       front[axis] = before[axis];
       back[axis] = after[axis];

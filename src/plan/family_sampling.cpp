@@ -177,9 +177,8 @@ LayoutChoice choose_sampling_layouts(const LayoutQuery& query) {
   LayoutChoice choice;
   choice.outputs.push_back(query.inputs[0]);
   const auto& op = static_cast<const Sampling&>(*query.node.op);
-  if (op.sampling().crop)
-    choice.inputs = {OperandRequirement{},
-                     {Layout::row_major(1), Sampling::region_dtype(query.graph.fact(query.node.inputs[0]).dtype)}};
+  const DType region = Sampling::region_dtype(query.graph.fact(query.node.inputs[0]).dtype);
+  if (op.sampling().crop) choice.inputs = {OperandRequirement{}, {Layout::row_major(1), region}};
   return choice;
 }
 

@@ -72,13 +72,20 @@ void add_archive(const fs::path& path, const std::vector<PortDescription>& ports
   }
 }
 
-// Sizes that the shapes of given inputs tell. What does not fit is said by the run.
+// Sizes that the shapes of given inputs tell. What does not fit is said by the run, but for what `sizes` said before.
 void learn_sizes(const NamedTensors& given, const std::vector<PortDescription>& ports, Sizes& sizes) {
+  const Sizes said = sizes;
   for (const PortDescription& port : ports) {
     const auto found = given.find(port.name);
     if (found == given.end() || found->second.shape().size() != port.shape.size()) continue;
-    for (std::size_t axis = 0; axis < port.shape.size(); ++axis)
-      sizes[port.shape[axis]] = found->second.shape()[axis];
+    for (std::size_t axis = 0; axis < port.shape.size(); ++axis) {
+      const std::int64_t size = found->second.shape()[axis];
+      if (const auto other = said.find(port.shape[axis]); other != said.end() && other->second != size) {
+        fail(ErrorCode::invalid_argument, "--size {}={} contradicts input '{}', which has {}: leave --size out",
+             other->first, other->second, port.name, size);
+      }
+      sizes[port.shape[axis]] = size;
+    }
   }
 }
 

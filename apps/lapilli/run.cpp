@@ -154,7 +154,7 @@ void add_run_command(CLI::App& program, Action& action) {
           "A value inside the model, by its name, that comes out too, whatever is fused around it; repeatable")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Of random inputs")->capture_default_str()->check(whole_number(0));
   command
       ->add_option("--repeat", arguments->repeat,
                    "Run it this often with the same inputs; the exit code is 1 when a bit of the outputs differs")

@@ -210,8 +210,8 @@ SymbolValues Network::sizes_of(std::span<const Tensor> inputs) const {
   }
   const std::string reason = !compiled_sizes_.empty()
                                  ? std::format(", as compiled for {}", sizes_text(compiled_sizes_))
-                             : sizes.empty() ? ""
-                                             : " with the sizes of the other inputs";
+                             : sizes.empty() || inputs.size() == 1 ? ""
+                                                                   : " with the sizes of the other inputs";
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (evaluate(inputs_[i].shape, sizes) != inputs[i].shape()) {
       fail(ErrorCode::invalid_argument, "{}: input '{}' has shape {}, which does not fit {}{}", path_,

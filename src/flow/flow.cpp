@@ -49,8 +49,8 @@ std::vector<Value> Flow::run_graph(const onnx::Graph& graph, const Scope* around
     ++given;
   }
   if (given != inputs.size()) {
-    fail(ErrorCode::invalid_argument, "graph '{}' takes {} inputs, but {} are given", graph.name, given,
-         inputs.size());
+    fail(ErrorCode::invalid_argument, "graph '{}': {} inputs are given, but it takes {}", graph.name, inputs.size(),
+         given);
   }
   for (std::size_t next = 0; next < graph.nodes.size();) {
     const onnx::Node& node = graph.nodes[next];

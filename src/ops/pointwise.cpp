@@ -31,27 +31,35 @@ const FunctionDescription& describe(PointwiseFunction function) noexcept {
 std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chain, std::span<const Fact> inputs,
                                                       std::int64_t count, Assumptions& assumptions);
 
-// A comparison of elements that the caller gives is data: deciding it would tie the structure to them.
-bool compares_data(PointwiseFunction function, std::span<const Dim> arguments) {
-  switch (function) {
-    case PointwiseFunction::equal:
-    case PointwiseFunction::less:
-    case PointwiseFunction::less_or_equal: break;
-    default: return false;
-  }
-  if ((arguments[0] - arguments[1]).is_constant()) return false;
+bool is_data(const Dim& dim) {
   std::vector<std::string> symbols;
-  arguments[0].collect_symbols(symbols);
-  arguments[1].collect_symbols(symbols);
+  dim.collect_symbols(symbols);
   return std::ranges::any_of(symbols, is_element_symbol);
 }
 
-std::optional<Dim> symbolic_step(PointwiseFunction function, std::span<const Dim> arguments,
+// A decision on elements that the caller gives is data: taking it would tie the structure to them.
+bool decides_on_data(const PointwiseStep& step, std::span<const Dim> arguments) {
+  switch (step.function) {
+    case PointwiseFunction::equal:
+    case PointwiseFunction::less:
+    case PointwiseFunction::less_or_equal: return is_data(arguments[0] - arguments[1]);
+    case PointwiseFunction::cast: return step.dtype == DType::boolean && is_data(arguments[0]);
+    case PointwiseFunction::logical_not:
+    case PointwiseFunction::select: return is_data(arguments[0]);
+    case PointwiseFunction::logical_and:
+    case PointwiseFunction::logical_or: return is_data(arguments[0]) || is_data(arguments[1]);
+    default: return false;
+  }
+}
+
+std::optional<Dim> symbolic_step(const PointwiseStep& step, std::span<const Dim> arguments,
                                  Assumptions& assumptions) {
   const auto is_true = [&](const Dim& dim) { return !assumptions.equal(dim, 0); };
-  switch (function) {
-    case PointwiseFunction::identity:
+  switch (step.function) {
     case PointwiseFunction::cast:
+      if (step.dtype == DType::boolean) return Dim(is_true(arguments[0]) ? 1 : 0);
+      return arguments[0];
+    case PointwiseFunction::identity:
     case PointwiseFunction::cast_unsaturated: return arguments[0];
     case PointwiseFunction::add: return arguments[0] + arguments[1];
     case PointwiseFunction::subtract: return arguments[0] - arguments[1];
@@ -76,7 +84,7 @@ std::optional<Dim> symbolic_step(PointwiseFunction function, std::span<const Dim
 }
 
 std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chain, std::span<const Fact> inputs,
-                                                      std::int64_t count, Assumptions& assumptions) {
+                                                      std::int64_t count, Assumptions& assumptions) try {
   std::vector<std::vector<Dim>> known;
   for (const Fact& fact : inputs) {
     auto elements = fact.integers();
@@ -97,14 +105,18 @@ std::optional<std::vector<Dim>> evaluate_symbolically(const PointwiseChain& chai
     for (const PointwiseStep& step : chain.steps) {
       const std::array arguments{registers[step.arguments[0]], registers[step.arguments[1]],
                                  registers[step.arguments[2]]};
-      if (compares_data(step.function, arguments)) return std::nullopt;
-      auto value = symbolic_step(step.function, arguments, assumptions);
+      if (decides_on_data(step, arguments)) return std::nullopt;
+      auto value = symbolic_step(step, arguments, assumptions);
       if (!value) return std::nullopt;
       registers.push_back(std::move(*value));
     }
     result.push_back(chain.empty() ? registers.front() : registers.back());
   }
   return result;
+} catch (const Error& error) {
+  // Where sizes would be an error, data wraps around.
+  if (error.code() != ErrorCode::limit_exceeded) throw;
+  return std::nullopt;
 }
 
 // Strings are compared and chosen from; nothing else is known of them.

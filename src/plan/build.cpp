@@ -55,7 +55,9 @@ class StructureBuilder {
   StorageId add_port_storage(SegmentKind kind, const std::string& name, const Fact& fact) {
     require_device_dtype(name, fact.dtype);
     const auto width = static_cast<std::int64_t>(device_element_bytes(fact.dtype));
-    return emission_.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
+    return with_context(std::format("the bytes of {}, {}", name, fact.to_string()), [&] {
+      return emission_.add_storage({kind, element_count(fact.shape) * Dim(width), std::nullopt});
+    });
   }
 
   void place_inputs() {

@@ -208,7 +208,7 @@ TEST(Flow, OutputsThatTheHostMakesAreOfTheDeclaredTypes) {
   model.graph = graph_of("main", {make_node("StringConcat", {"x", "x"}, {"y"})}, {info("x", DType::string)},
                          {info("y", DType::int64)});
   EXPECT_EQ(error_of([&] { run_model(model, {texts({1}, {"a"})}); }),
-            "output 'y' is declared as int64, but the nodes make string of it");
+            "output 'y' is declared as int64, but it is string");
 }
 
 TEST(PartPlans, ServeEverySizeThatTheirGuardsAllow) {

@@ -74,7 +74,7 @@ TEST(Types, OfOutputsAreTheDeclaredOnes) {
   declared.dtype = DType::float32;
   EXPECT_EQ(build_error(model), "");
   declared.dtype = DType::int64;
-  EXPECT_EQ(build_error(model), "output 'y' is declared as int64, but the nodes make float32 of it");
+  EXPECT_EQ(build_error(model), "output 'y' is declared as int64, but it is float32");
 }
 
 TEST(Types, AreCheckedWhereTheHostComputes) {

@@ -67,4 +67,8 @@ std::string normalised_domain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string() : std::string(domain);
 }
 
+std::string function_text(const FunctionKey& key) {
+  return std::format("function {} of {}", name_text(key.name), domain_text(key.domain));
+}
+
 }  // namespace lapilli::onnx

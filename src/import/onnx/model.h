@@ -147,6 +147,9 @@ struct Model {
 /// How an error names a node: by its name or its first output, and its operator.
 std::string node_text(const Node& node);
 
+/// How an error names a function of the model.
+std::string function_text(const FunctionKey& key);
+
 /// A name from a file, for errors: shortened and without control characters.
 std::string printable(std::string_view name);
 /// The same in quotes.

@@ -69,10 +69,6 @@ void read_metadata(MessageReader message, std::map<std::string, std::string>& me
   metadata.insert_or_assign(std::move(key), std::move(value));
 }
 
-std::string function_text(const FunctionKey& key) {
-  return std::format("function {} of {}", name_text(key.name), domain_text(key.domain));
-}
-
 FunctionKey read_function_key(MessageReader message) {
   FunctionKey key;
   while (message.next()) {

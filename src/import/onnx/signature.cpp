@@ -185,8 +185,20 @@ void check_count(const Node& node, const std::vector<std::string>& names, const 
   std::size_t count = names.size();
   while (count > range.least && names[count - 1].empty()) --count;
   if (count >= range.least && count <= range.most) return;
-  fail(ErrorCode::invalid_model, "{} has {} {}{}; in opset {} it is {}", node_text(node), count, what,
-       count == 1 ? "" : "s", node.opset_version, range_text(range));
+  fail(ErrorCode::invalid_model, "{} has {} {}{}; {} {} {} in opset {}", node_text(node), count, what,
+       count == 1 ? "" : "s", node.op_type, what == "input" ? "takes" : "gives", range_text(range),
+       node.opset_version);
+}
+
+// Branches give what the node gives.
+void check_branches(const Node& node) {
+  for (const Attribute& attribute : node.attributes) {
+    for (const Graph& branch : subgraphs(attribute)) {
+      if (branch.outputs.size() == node.outputs.size()) continue;
+      fail(ErrorCode::invalid_model, "{}: outputs of {}: {}, of the node: {}; they have to be as many",
+           node_text(node), name_text(attribute.name), branch.outputs.size(), node.outputs.size());
+    }
+  }
 }
 
 void check(const Node& node) {
@@ -199,15 +211,25 @@ void check(const Node& node) {
   check_count(node, node.inputs, signature.inputs, "input");
   check_count(node, node.outputs, signature.outputs, "output");
   check_attributes(node, signature, *versions);
+  if (node.domain.empty() && node.op_type == "If") check_branches(node);
 }
 
 }  // namespace
 
 void check_signatures(const Model& model) {
-  for_each_node(model, [&](const Node& node) {
+  const auto check_own = [&](const Node& node) {
     const FunctionKey key{.domain = node.domain, .name = node.op_type, .overload = node.overload};
     if (!model.functions.contains(key)) check(node);
-  });
+  };
+  for_each_node(model.graph.nodes, check_own);
+  for (const auto& [key, function] : model.functions) {
+    with_context(function_text(key), [&] { for_each_node(function.nodes, check_own); });
+  }
+}
+
+std::optional<std::int64_t> first_version(const Node& node) {
+  const std::vector<Signature>* versions = find_versions(node);
+  return versions != nullptr ? std::optional(versions->front().since) : std::nullopt;
 }
 
 }  // namespace lapilli::onnx

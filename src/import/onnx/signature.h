@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "import/onnx/model.h"
@@ -10,6 +12,9 @@ namespace lapilli::onnx {
 /// others, each of its type, and numbers that are flags, counts or types as such. Nodes of operators and functions
 /// that are not ONNX's are left to others. Throws Error (invalid_model) that names node and attribute.
 void check_signatures(const Model& model);
+
+/// The version of its domain with which the node's operator came; nothing where it is not ONNX's.
+std::optional<std::int64_t> first_version(const Node& node);
 
 /// What operators take. After a line "domain NAME" one line for each version that differs from the one before:
 /// "OPERATOR SINCE INPUTS OUTPUTS ATTRIBUTE:KIND ...", INPUTS and OUTPUTS "least-most" or "least-", with "!" behind

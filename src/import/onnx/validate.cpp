@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/failure.h"
+#include "base/text.h"
 #include "import/onnx/walk.h"
 
 namespace lapilli::onnx {
@@ -95,9 +96,24 @@ void validate_nodes(const std::vector<Node>& nodes, Scope& scope, const Attribut
   scope.step_to(nullptr);
 }
 
+// An input's default value is of its type.
+void require_default_fits(const ValueInfo& input, const Tensor& value) {
+  const Type& type = input.type;
+  if (type.kind != Type::Kind::tensor || !value.defined()) return;
+  const bool same_type = type.dtype == DType::undefined || type.dtype == value.dtype();
+  const auto fits = [](const Dimension& declared, std::int64_t size) { return declared.size.value_or(size) == size; };
+  if (same_type && (!type.shape || std::ranges::equal(*type.shape, value.shape(), fits))) return;
+  fail(ErrorCode::invalid_model, "initializer {} is {}{}, which its declaration as an input does not allow",
+       name_text(input.name), to_string(value.dtype()), shape_text(value.shape()));
+}
+
 void validate_graph(const Graph& graph, const Scope* outer, const AttributeNames* parameters) {
   Scope scope(outer);
   for (const ValueInfo& input : graph.inputs) scope.define_at_start(input.name, "input");
+  for (const ValueInfo& input : graph.inputs) {
+    if (const auto value = graph.initializers.find(input.name); value != graph.initializers.end())
+      require_default_fits(input, value->second);
+  }
   for (const auto& [name, tensor] : graph.initializers) scope.define_or_keep(name);
   validate_nodes(graph.nodes, scope, parameters);
   for (const ValueInfo& output : graph.outputs) {
@@ -129,8 +145,7 @@ void validate_function(const Function& function) {
 void validate(const Model& model) {
   validate_graph(model.graph, nullptr, nullptr);
   for (const auto& [key, function] : model.functions) {
-    with_context(std::format("function {} of {}", name_text(key.name), domain_text(key.domain)),
-                 [&] { validate_function(function); });
+    with_context(function_text(key), [&] { validate_function(function); });
   }
 }
 

@@ -60,8 +60,8 @@ class MessageReader {
   auto checked(Action&& action) {
     try {
       return action();
-    } catch (const protozero::exception& error) {
-      fail_here(error.what());
+    } catch (const protozero::exception&) {
+      fail_here("the file is damaged, or no ONNX model: the fault is");
     }
   }
 

@@ -87,15 +87,29 @@ TEST(OnnxSignature, NumbersAreWhatTheyCountOrName) {
 }
 
 TEST(OnnxSignature, InputsAndOutputsAreCounted) {
-  EXPECT_EQ(error_of("Relu", {"x", "x"}, {}), "node 'n' (Relu) has 2 inputs; in opset 17 it is 1");
-  EXPECT_EQ(error_of("Add", {"x"}, {}), "node 'n' (Add) has 1 input; in opset 17 it is 2");
-  EXPECT_EQ(error_of("Clip", {"x", "x", "x"}, {}, 10), "node 'n' (Clip) has 3 inputs; in opset 10 it is 1");
+  EXPECT_EQ(error_of("Relu", {"x", "x"}, {}), "node 'n' (Relu) has 2 inputs; Relu takes 1 in opset 17");
+  EXPECT_EQ(error_of("Add", {"x"}, {}), "node 'n' (Add) has 1 input; Add takes 2 in opset 17");
+  EXPECT_EQ(error_of("Clip", {"x", "x", "x"}, {}, 10), "node 'n' (Clip) has 3 inputs; Clip takes 1 in opset 10");
   EXPECT_EQ(error_of("Clip", {"x", "x", "x"}, {}, 11), "");
   EXPECT_EQ(error_of("Relu", {"x", "", ""}, {}), "");
   EXPECT_EQ(error_of("Concat", std::vector<std::string>(300, "x"), {integer("axis", 0)}), "");
   EXPECT_EQ(error_of("Concat", {}, {integer("axis", 0)}),
-            "node 'n' (Concat) has 0 inputs; in opset 17 it is at least 1");
-  EXPECT_EQ(error_of("Relu", {"x"}, {}, 17, {"y", "z"}), "node 'n' (Relu) has 2 outputs; in opset 17 it is 1");
+            "node 'n' (Concat) has 0 inputs; Concat takes at least 1 in opset 17");
+  EXPECT_EQ(error_of("Relu", {"x"}, {}, 17, {"y", "z"}), "node 'n' (Relu) has 2 outputs; Relu gives 1 in opset 17");
+}
+
+TEST(OnnxSignature, BranchesGiveWhatTheNodeGives) {
+  const auto branch = [](std::string_view name, const std::vector<std::string>& outputs) {
+    return attribute(name, 5,
+                     Message().message(6, graph({.nodes = {node("Identity", {"x"}, {"a"}), node("Neg", {"x"}, {"b"})},
+                                                 .inputs = {},
+                                                 .outputs = outputs,
+                                                 .initializers = {},
+                                                 .sparse_initializers = {}})));
+  };
+  EXPECT_EQ(error_of("If", {"x"}, {branch("then_branch", {"a"}), branch("else_branch", {"b"})}), "");
+  EXPECT_EQ(error_of("If", {"x"}, {branch("then_branch", {"a", "b"}), branch("else_branch", {"b"})}),
+            "node 'n' (If): outputs of 'then_branch': 2, of the node: 1; they have to be as many");
 }
 
 TEST(OnnxSignature, FunctionsOfTheModelComeFirst) {
@@ -112,8 +126,10 @@ TEST(OnnxSignature, FunctionsOfTheModelComeFirst) {
                    .defaults = {}})}));
   };
   EXPECT_EQ(error(body), "");
-  EXPECT_NE(error(node("Elu", {"a"}, {"c"}, {reference("beta", 1, "slope")})).find("no attribute 'beta'"),
-            std::string::npos);
+  EXPECT_EQ(
+      error(node("Elu", {"a"}, {"c"}, {reference("beta", 1, "slope")})),
+      "function 'Relu' of domain 'local': the node that makes 'c' (Elu): there is no attribute 'beta' in opset 17; "
+      "Elu has alpha");
 }
 
 }  // namespace

@@ -49,7 +49,12 @@ TEST(OnnxValidate, EmptyNamesAreLeftOut) {
 }
 
 TEST(OnnxValidate, InitializersMayBeDefaultsOfInputs) {
-  EXPECT_EQ(error_of({node("Relu", {"x"}, {"y"})}, {"y"}, {raw_tensor("x", 2, {1}, "a")}), "");
+  const auto error = [](int type, const std::vector<std::int64_t>& shape, const char* bytes) {
+    return error_of({node("Relu", {"x"}, {"y"})}, {"y"}, {raw_tensor("x", type, shape, bytes)});
+  };
+  EXPECT_EQ(error(proto::float32, {2}, "12345678"), "");
+  expect_parts(error(proto::float32, {1}, "1234"), {"initializer 'x' is float32[1], which its declaration as an input"});
+  expect_parts(error(proto::int32, {2}, "12345678"), {"initializer 'x' is int32[2]"});
 }
 
 Message subgraph_reading(const std::string& name, const std::vector<Message>& more = {}) {

@@ -3,6 +3,7 @@
 #include <format>
 #include <set>
 
+#include "import/onnx/signature.h"
 #include "import/onnx/walk.h"
 
 namespace lapilli::onnx {
@@ -50,7 +51,11 @@ std::vector<std::string> find_unsupported(const Model& model, const std::functio
     if (runs(node)) return;
     const std::string what =
         std::format("operator {} of {}, version {}", node.op_type, domain_text(node.domain), node.opset_version);
-    if (seen.insert(what).second) lines.push_back(std::format("{} (first at {})", what, node_text(node)));
+    if (!seen.insert(what).second) return;
+    const std::int64_t first = first_version(node).value_or(0);
+    lines.push_back(std::format("{}{} (first at {})", what,
+                                first > node.opset_version ? std::format(", which came with {}", first) : "",
+                                node_text(node)));
   });
   return lines;
 }

@@ -257,7 +257,7 @@ class PartBuilder {
 void require_declared(const ValueInfo& output, DType type) {
   const Type& declared = output.type;
   if (declared.kind == Type::Kind::unknown || declared.dtype == DType::undefined || declared.dtype == type) return;
-  fail(ErrorCode::invalid_model, "output {} is declared as {}, but the nodes make {} of it", name_text(output.name),
+  fail(ErrorCode::invalid_model, "output {} is declared as {}, but it is {}", name_text(output.name),
        to_string(declared.dtype), to_string(type));
 }
 

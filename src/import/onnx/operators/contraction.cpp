@@ -53,7 +53,8 @@ std::vector<Dim> kernel_sizes(NodeBuilder& node, ValueId kernel, std::size_t spa
   if (const auto declared = node.integers("kernel_shape")) {
     for (std::size_t i = 0; i < spatial; ++i) {
       if (i >= declared->size() || !node.assumptions().equal((*declared)[i], weights[i + 2])) {
-        node.fail_model("kernel_shape is not that of the weights");
+        node.fail_model(std::format("kernel_shape is {}, and the weights are {}", shape_text(to_shape(*declared)),
+                                    shape_text(weights)));
       }
     }
   }

@@ -50,7 +50,10 @@ void build_split(NodeBuilder& node) {
   const Shape& shape = node.shape(value);
   const auto axis = static_cast<std::size_t>(node.axis(node.integer("axis", 0), shape.size()));
   std::vector<Dim> sizes;
-  if (auto wanted = node.integers_from("split", 1, 13)) {
+  auto wanted = node.integers_from("split", 1, 13);
+  if (node.opset() >= 18 && wanted.has_value() == node.has_attribute("num_outputs"))
+    node.fail_model("one of split and num_outputs has to be given");
+  if (wanted) {
     sizes = std::move(*wanted);
   } else {
     const auto parts = static_cast<std::int64_t>(node.has_attribute("num_outputs")
@@ -96,6 +99,8 @@ void slice_axis(NodeBuilder& node, Bounds& bounds, std::size_t axis, const Dim& 
                 std::int64_t step) {
   const Dim size = bounds.size[axis];
   if (step == 0) node.fail_model(std::format("the step of axis {} is 0", axis));
+  constexpr std::int64_t farthest = std::numeric_limits<std::int32_t>::max();  // past every axis
+  step = std::clamp(step, -farthest, farthest);
   const bool forward = step > 0;
   const Dim low = forward ? Dim(0) : Dim(-1), high = forward ? size : size - Dim(1);
   const Dim from = clamp_bound(node, start, size, Dim(0), high);

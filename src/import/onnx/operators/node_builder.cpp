@@ -70,6 +70,7 @@ std::optional<std::vector<Dim>> NodeBuilder::integers_from(std::string_view name
 
 int NodeBuilder::axis(std::int64_t axis, std::size_t rank) const {
   const auto size = static_cast<std::int64_t>(rank);
+  if (size == 0) fail_model(std::format("axis {} of a scalar, which has none", axis));
   if (axis < -size || axis >= size) {
     fail_model(std::format("axis {} is not within -{} and {}", axis, size, size - 1));
   }

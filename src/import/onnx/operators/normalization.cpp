@@ -1,6 +1,7 @@
 // Softmax and its relatives, and normalizations with statistics.
 #include "ops/normalization.h"
 
+#include <algorithm>
 #include <array>
 #include <format>
 #include <numeric>
@@ -129,6 +130,7 @@ void build_mean_variance_normalization(NodeBuilder& node) {
   for (const std::int64_t axis : node.integers("axes").value_or(std::vector<std::int64_t>{0, 2, 3})) {
     attributes.axes.push_back(node.axis(axis, node.rank(x)));
   }
+  std::ranges::sort(attributes.axes);
   node.set_output(0, node.add(std::make_shared<Normalization>(std::move(attributes)), {x}));
 }
 

@@ -39,7 +39,8 @@ std::pair<double, double> simplest_between(double low, double high) {
 // What a float32 scale stands for: the simplest fraction that rounds to it, so that 0.6 is 3/5 and ties stay ties.
 Ratio ratio_of(NodeBuilder& node, float scale) {
   constexpr float largest = 0x1p30F;
-  if (!(scale >= 1 / largest && scale <= largest)) node.fail_model(std::format("the scale {}", scale));
+  if (!(scale >= 1 / largest && scale <= largest))
+    node.fail_model(std::format("the scale {}; scales are positive, from 2^-30 to 2^30", scale));
   const double exact = scale, up = std::nextafter(scale, largest * 2), down = std::nextafter(scale, 0.0F);
   constexpr double within = 0.49;  // of the distance to the next float32
   const auto [numerator, denominator] =

@@ -27,6 +27,8 @@ void build_size(NodeBuilder& node) {
 }
 
 void build_constant(NodeBuilder& node) {
+  if (const std::size_t values = node.node().attributes.size(); values != 1)
+    node.fail_model(std::format("a Constant has one value, not {}", values));
   if (const Tensor* value = node.tensor("value")) return node.set_output(0, node.constant(*value));
   if (node.has_attribute("value_float")) {
     const std::array values{node.real("value_float", 0)};
@@ -58,6 +60,8 @@ void build_constant(NodeBuilder& node) {
 void build_constant_of_shape(NodeBuilder& node) {
   std::vector<Dim> sizes = node.integers(0);
   const Tensor* value = node.tensor("value");
+  if (value != nullptr && value->element_count() != 1)
+    node.fail_model(std::format("the value has {} elements, where one is repeated", value->element_count()));
   const Tensor element = value != nullptr ? value->reshaped({}) : Tensor::allocate(DType::float32, {});
   node.set_output(0, node.add(std::make_shared<Expand>(std::move(sizes)), {node.constant(element)}));
 }
@@ -153,8 +157,12 @@ void build_range(NodeBuilder& node) {
   if (!is_integer(dtype)) {
     std::array<double, 3> bounds{};
     for (std::size_t i = 0; i < 3; ++i) bounds[i] = Immediate::of_tensor(node.constant(i)).real;
-    const double count = std::max(0.0, std::ceil((bounds[1] - bounds[0]) / bounds[2]));
-    if (!(count < 1e9)) node.fail_model(std::format("a range of {} elements", count));
+    const double steps = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+    if (!(steps < 1e9)) {
+      node.fail_model(std::format("a range from {} to {} in steps of {} has {} elements; 1e9 are possible", bounds[0],
+                                  bounds[1], bounds[2], steps));
+    }
+    const double count = std::max(0.0, steps);
     std::vector<double> values;
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i)
       values.push_back(bounds[0] + static_cast<double>(i) * bounds[2]);
@@ -165,12 +173,14 @@ void build_range(NodeBuilder& node) {
   const auto bound = [&](std::size_t index) { return node.assumptions().number(node.integers(index).at(0)); };
   const std::int64_t start = bound(0), limit = bound(1), step = bound(2);
   if (step == 0) node.fail_model("the step of a range is 0");
-  const std::int64_t distance = step > 0 ? checked_subtract(limit, start) : checked_subtract(start, limit);
-  const std::int64_t count =
-      std::max<std::int64_t>(0, divide_up(std::max<std::int64_t>(distance, 0), std::abs(step)));
-  Tensor values = Tensor::allocate(DType::int64, {count});
-  for (std::int64_t i = 0; i < count; ++i)
-    values.mutable_elements<std::int64_t>()[static_cast<std::size_t>(i)] = start + i * step;
+  // Modulo 2^64, so that ranges may be as wide as the type is.
+  const auto begin = static_cast<std::uint64_t>(start), end = static_cast<std::uint64_t>(limit);
+  const auto stride = static_cast<std::uint64_t>(step);
+  const std::uint64_t distance = step > 0 ? (start < limit ? end - begin : 0) : (limit < start ? begin - end : 0);
+  const std::uint64_t count = divide_up(distance, step > 0 ? stride : 0 - stride);
+  Tensor values = Tensor::allocate(DType::int64, {checked_cast<std::int64_t>(count)});
+  for (std::uint64_t i = 0; i < count; ++i)
+    values.mutable_elements<std::int64_t>()[i] = static_cast<std::int64_t>(begin + i * stride);
   node.set_output(0, node.cast(node.constant(std::move(values)), dtype));
 }
 

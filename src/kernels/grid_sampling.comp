@@ -72,7 +72,7 @@ Axis load_axis(uint axis, uint grid) {
   } else {
     result.at = ALIGN_CORNERS != 0u ? (value + 1.0) * 0.5 * result.last : ((value + 1.0) * extent - 1.0) * 0.5;
   }
-  if (TAPS == 1u) result.at = roundEven(result.at);
+  if (TAPS == 1u) result.at = round_half_even(result.at);
   // Further out, all elements around are the edge; REAL32 would lose the fraction there.
   if (PADDING == BORDER) result.at = clamp(result.at, -3.0, result.last + 3.0);
   if (PADDING == REFLECTION) result.at = reflected(result.at, result.low, result.high);
@@ -85,11 +85,11 @@ struct Tap {
 };
 
 Tap tap_of(Axis axis, uint tap) {
-  const REAL first = TAPS == 1u ? roundEven(axis.at) : floor(axis.at) - REAL(TAPS / 2u) + 1.0;
+  const REAL first = TAPS == 1u ? round_half_even(axis.at) : floor(axis.at) - REAL(TAPS / 2u) + 1.0;
   REAL place = first + REAL(tap);
   const REAL distance = axis.at - place;
   REAL weight = TAPS == 1u ? 1.0 : TAPS == 2u ? max(0.0, 1.0 - abs(distance)) : cubic_weight(distance, CUBIC_COEFFICIENT);
-  if (PADDING == REFLECTION) place = roundEven(reflected(place, axis.low, axis.high));
+  if (PADDING == REFLECTION) place = round_half_even(reflected(place, axis.low, axis.high));
   if (PADDING == 0u && !(place >= 0.0 && place <= axis.last)) weight = 0.0;
   return Tap(weight, uint(clamp(place, 0.0, max(axis.last, 0.0))) * axis.stride);
 }

@@ -48,7 +48,7 @@ float real_unary(uint function, float x) {
     case F_logarithm: return accurate_logarithm(x);
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
-    case F_round: return roundEven(x);
+    case F_round: return round_half_even(x);
     case F_sine: return accurate_sine(x);
     case F_cosine: return accurate_cosine(x);
     case F_tangent: return accurate_sine(x) / accurate_cosine(x);
@@ -232,7 +232,7 @@ double double_step(uint function, double x, double y, double z) {
     case F_logarithm: return double_logarithm(x);
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
-    case F_round: return roundEven(x);
+    case F_round: return round_half_even(x);
     case F_relu: return x < 0.0LF ? 0.0LF : x;
     case F_clamp: return limited(x, y, z);
     case F_leaky_relu: return x < 0.0LF ? x * y : x;

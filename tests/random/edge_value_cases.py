@@ -35,6 +35,35 @@ def halves():
                     [zeros[0].astype(dtype)], [np.asarray([-inf, -inf, -inf, inf, inf], dtype)])
 
 
+# Base, exponent and power.
+POWERS = [(0, -1, inf), (-0.0, -1, -inf), (0, -3, inf), (-0.0, -3, -inf), (0, -2, inf), (-0.0, -2, inf), (0, -0.5, inf),
+          (-0.0, -0.5, inf), (0, -inf, inf), (-0.0, -inf, inf), (0, 3, 0), (-0.0, 2, 0), (0, inf, 0), (-0.0, inf, 0),
+          (-1, inf, 1), (-1, -inf, 1), (1, nan, 1), (1, inf, 1), (1, -inf, 1), (nan, 0, 1), (nan, -0.0, 1), (inf, 0, 1),
+          (-inf, 0, 1), (0, 0, 1), (-0.0, -0.0, 1), (-2, 0.5, nan), (-2, 1 / 3, nan), (-8, -1.5, nan), (0.5, -inf, inf),
+          (-0.5, -inf, inf), (2, -inf, 0), (-2, -inf, 0), (0.5, inf, 0), (-0.5, inf, 0), (2, inf, inf), (-2, inf, inf),
+          (-inf, -3, 0), (-inf, -2, 0), (-inf, -0.5, 0), (-inf, 3, -inf), (-inf, 2, inf), (-inf, 0.5, inf), (-inf, 1 / 3, inf),
+          (inf, -1, 0), (inf, -inf, 0), (inf, 0.5, inf), (inf, inf, inf), (-inf, inf, inf), (-inf, -inf, 0), (0, nan, nan),
+          (-0.0, nan, nan), (nan, 1, nan), (nan, 2, nan), (nan, 0.5, nan), (nan, nan, nan), (-1, nan, nan), (inf, nan, nan),
+          (2, nan, nan), (nan, inf, nan), (-2, 3, -8), (-2, 2, 4), (-2, -1, -0.5), (4, 0.5, 2), (2, 0.5, 1.4142135623730951),
+          (9, 1.5, 27), (-1, 2047, -1), (-1, 2046, 1)]
+# The reciprocal of the power tells the sign of a zero.
+ZERO_POWERS = [(-0.0, 1, -inf), (-0.0, 3, -inf), (-0.0, 2, inf), (-0.0, 0.5, inf), (-0.0, inf, inf), (-inf, -1, -inf),
+               (-inf, -3, -inf), (-inf, -2, inf), (-inf, -0.5, inf), (-inf, -inf, inf), (-2, -inf, inf), (-0.5, inf, inf)]
+
+
+def powers():
+    for dtype in (f16, f32, f64):
+        name, tolerance = dtype.__name__, {f16: 1e-3, f32: 1e-6, f64: 1e-12}[dtype]
+        x, y, expected = [np.asarray(column, dtype) for column in zip(*POWERS)]
+        yield case(f"Pow_{name}", "Pow", 15, [x, y], [expected], tolerance=tolerance)
+        for exponent in (2, 3, 0.5, 1 / 3, -1, -3, -0.5, 0, inf, nan):
+            chosen = [row for row in POWERS if row[1] == exponent or (exponent != exponent and row[1] != row[1])]
+            x, _, expected = [np.asarray(column, dtype) for column in zip(*chosen)]
+            yield case(f"Pow_{name}_of_{exponent}", "Pow", 15, [x, np.asarray(exponent, dtype)], [expected], (1,), tolerance)
+        x, y, expected = [np.asarray(column, dtype) for column in zip(*ZERO_POWERS)]
+        yield graph(f"Pow_zero_{name}", "(x, y) => (w) { z = Pow(x, y) w = Reciprocal(z) }", [x, y], [expected])
+
+
 def cases(random, count):
-    for make in (halves,):
+    for make in (halves, powers):
         yield from make()

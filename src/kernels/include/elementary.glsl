@@ -159,15 +159,21 @@ float accurate_logarithm(float x) {
 
 float logistic(float x) { return 1.0 / (1.0 + exp(-x)); }
 
+// At the edges as annex F of the C standard has pow.
 float accurate_power(float x, float y) {
   if (y == 2.0) return x * x;
-  if (y == 0.5) return sqrt(x);
   if (y == 0.0 || x == 1.0) return 1.0;
-  if (x == 0.0) return y > 0.0 ? 0.0 : 1.0 / abs(x);
-  const float magnitude = exp2(y * log2(abs(x)));
-  if (x > 0.0) return magnitude;
-  if (floor(y) != y) return NOT_A_NUMBER;
-  return floor(0.5 * y) * 2.0 == y ? magnitude : -magnitude;
+  if (is_not_a_number(x) || is_not_a_number(y)) return NOT_A_NUMBER;
+  const float size = abs(x);
+  const bool whole = floor(y) == y, odd = whole && floor(0.5 * y) * 2.0 != y;
+  float magnitude;
+  if (size == 0.0 || is_infinity(x) || is_infinity(y)) {
+    magnitude = size == 1.0 ? 1.0 : (size > 1.0) == (y > 0.0) ? INFINITY : 0.0;
+  } else {
+    if (x < 0.0 && !whole) return NOT_A_NUMBER;
+    magnitude = y == 0.5 ? sqrt(size) : exp2(y * log2(size));
+  }
+  return odd ? with_sign_of(magnitude, x) : magnitude;
 }
 
 #endif

@@ -87,13 +87,21 @@ double double_logarithm_of_one_plus(double x) {
   return double_logarithm(sum) * (x / taken);
 }
 
+// By cases as float32's.
 double double_power(double x, double y) {
+  const double not_a_number = packDouble2x32(uvec2(0u, 0x7FF80000u)), infinity = packDouble2x32(uvec2(0u, 0x7FF00000u));
   if (y == 0.0LF || x == 1.0LF) return 1.0LF;
-  const double magnitude = double_exponential(y * double_logarithm(abs(x)));
-  if (x > 0.0LF || isnan(x)) return magnitude;
-  const bool odd = floor(0.5LF * y) * 2.0LF != y;
-  if (x < 0.0LF && floor(y) != y) return packDouble2x32(uvec2(0u, 0x7FF80000u));
-  return floor(y) == y && odd && x < 0.0LF ? -magnitude : magnitude;
+  if (is_not_a_number(x) || is_not_a_number(y)) return not_a_number;
+  const double size = abs(x);
+  const bool whole = floor(y) == y, odd = whole && floor(0.5LF * y) * 2.0LF != y;
+  double magnitude;
+  if (size == 0.0LF || is_infinity(x) || is_infinity(y)) {
+    magnitude = size == 1.0LF ? 1.0LF : (size > 1.0LF) == (y > 0.0LF) ? infinity : 0.0LF;
+  } else {
+    if (x < 0.0LF && !whole) return not_a_number;
+    magnitude = double_exponential(y * double_logarithm(size));
+  }
+  return odd ? with_sign_of(magnitude, x) : magnitude;
 }
 
 // pi/2 in three parts, as in fdlibm, so that little is lost up to about 10^8.

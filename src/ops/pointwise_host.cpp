@@ -88,7 +88,7 @@ Number narrow(DType dtype, Number number, Overflow overflow = Overflow::saturate
   switch (dtype) {
     case DType::float32: return {static_cast<float>(number.real), 0};
     case DType::float16: return {static_cast<float>(Half(rounded_to_odd(number.real))), 0};
-    case DType::bfloat16: return {static_cast<float>(BFloat16(static_cast<float>(number.real))), 0};
+    case DType::bfloat16: return {static_cast<float>(BFloat16(rounded_to_odd(number.real))), 0};
     case DType::int8: return {0, static_cast<std::int8_t>(number.integer)};
     case DType::int16: return {0, static_cast<std::int16_t>(number.integer)};
     case DType::int32: return {0, static_cast<std::int32_t>(number.integer)};
@@ -102,7 +102,7 @@ Number narrow(DType dtype, Number number, Overflow overflow = Overflow::saturate
     case DType::uint4: return {0, number.integer & 15};
     default:
       if (!is_small_float(dtype)) return number;
-      return {rounded_to_small_float(dtype, static_cast<float>(number.real), overflow), 0};
+      return {rounded_to_small_float(dtype, rounded_to_odd(number.real), overflow), 0};
   }
 }
 
@@ -120,9 +120,13 @@ Number convert(const Number& number, DType from, DType to, Overflow overflow = O
   if (to == DType::boolean) return {0, (from_real ? number.real != 0 : number.integer != 0) ? 1 : 0};
   if (from_real && !to_real) return narrow(to, {0, to_integer(number.real, to)});
   if (!from_real && to_real) {
-    const double real = from == DType::uint64 ? static_cast<double>(static_cast<std::uint64_t>(number.integer))
-                                              : static_cast<double>(number.integer);
-    return narrow(to, {real, 0}, overflow);
+    // Through float32, as kernels do it.
+    const auto real = [to](auto integer) {
+      return to == DType::float64 ? static_cast<double>(integer) : static_cast<double>(static_cast<float>(integer));
+    };
+    const bool is_unsigned = from == DType::uint64;
+    return narrow(to, {is_unsigned ? real(static_cast<std::uint64_t>(number.integer)) : real(number.integer), 0},
+                  overflow);
   }
   return narrow(to, number, overflow);
 }

@@ -64,6 +64,27 @@ def powers():
         yield graph(f"Pow_zero_{name}", "(x, y) => (w) { z = Pow(x, y) w = Reciprocal(z) }", [x, y], [expected])
 
 
+def casts():
+    step, little = 2.0**-10, 2.0**-40
+    x = [1 + step / 2 + little, 1 + step / 2 - little, 1 + 1.5 * step - little, 1 + 1.5 * step + little, 1 + step / 2]
+    halves_of = [1 + step, 1, 1 + step, 1 + 2 * step, 1]
+    far, far_halves = [65519.999, -65519.999, 65519.99999999999, 65520.0, 1e300], [65504, -65504, 65504, inf, inf]
+    tiny = 2.0**-24
+    low, low_halves = [tiny / 2 * (1 + little), tiny / 2, tiny * 1.5 * (1 - little)], [tiny, 0, tiny]
+    for constants in ((), (0,)):
+        for number, (values, expected) in enumerate(((x, halves_of), (far, far_halves), (low, low_halves))):
+            yield case(f"Cast_half_{number}_{len(constants)}", "Cast", 13, [np.asarray(values)], [np.asarray(expected, f16)],
+                       constants, tolerance=EXACT, to=10)
+    # The same next to the ties of types whose step at 1 is 2^-7, 2^-3 and 2^-2.
+    for name, number, step in (("bfloat16", 16, 2.0**-7), ("float8e4m3fn", 17, 2.0**-3), ("float8e5m2", 19, 2.0**-2)):
+        x = np.asarray([1 + step / 2 + little, 1 + step / 2 - little, 1 + 1.5 * step - little, 1 + 1.5 * step + little])
+        expected = np.asarray([1 + step, 1, 1 + step, 1 + 2 * step], f32)
+        yield graph(f"Cast_{name}", f"(x) => (y) {{ z = Cast<to = {number}>(x) y = Cast<to = 1>(z) }}",
+                    [x], [expected], opset=19)
+        yield graph(f"Cast_{name}_of_negative", f"(x) => (y) {{ z = Cast<to = {number}>(x) y = Cast<to = 1>(z) }}",
+                    [-x], [-expected], opset=19)
+
+
 def cases(random, count):
-    for make in (halves, powers):
+    for make in (halves, powers, casts):
         yield from make()

@@ -299,7 +299,8 @@ void convert(uint from, uint source, uint to, uint target) {
   }
   if (source == FLOAT64) {
     if (is_real(target)) {
-      reals[to] = float(wide);
+      // Types of fewer bits round once more.
+      reals[to] = target == FLOAT32 ? float(wide) : rounded_to_odd(wide);
     } else if (target == BOOL) {
       integers[to] = wide != 0.0LF ? INTEGER(1) : INTEGER(0);
     } else {
@@ -327,9 +328,6 @@ void run_step(uint step, uint result) {
   const bool predicate = function >= F_is_nan && function <= F_less_or_equal;
   if (function == F_cast || function == F_cast_unsaturated) {
     convert(a, c, result, dtype);
-#if LEVEL >= 3
-    if (c == FLOAT64 && dtype == FLOAT16) reals[result] = rounded_to_odd(doubles[a], reals[result]);
-#endif
     if (is_real(dtype)) reals[result] = rounded_to(dtype, reals[result], function == F_cast);
   } else if (is_real(dtype)) {
     if (function == F_select) {

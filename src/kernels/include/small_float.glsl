@@ -147,12 +147,23 @@ float power_of_two_above(float x) {
 }
 
 #if LEVEL >= 3
-// Of a double and the float nearest to it.
-float rounded_to_odd(double x, float nearest) {
-  const uint bits = floatBitsToUint(nearest);
-  const double near = double(nearest);
-  if (near == x || is_not_a_number(nearest) || is_infinity(nearest) || (bits & 1u) != 0u) return nearest;
-  return uintBitsToFloat(abs(x) > abs(near) ? bits + 1u : bits - 1u);
+// By bits, too: the float towards zero, whose last bit is set where digits are lost.
+float rounded_to_odd(double x) {
+  const uvec2 bits = unpackDouble2x32(x);
+  const uint wide_exponent = (bits.y >> 20) & 0x7FFu;
+  const int exponent = int(wide_exponent) - 896;
+  if (exponent >= 255) return float(x);
+  uint magnitude = ((bits.y & 0xFFFFFu) << 3) | (bits.x >> 29);
+  bool lost = (bits.x & 0x1FFFFFFFu) != 0u;
+  if (exponent > 0) {
+    magnitude |= uint(exponent) << 23;
+  } else {
+    const uint distance = uint(min(1 - exponent, 25));
+    if (wide_exponent != 0u) magnitude |= 0x00800000u;
+    lost = lost || (magnitude & ((1u << distance) - 1u)) != 0u;
+    magnitude >>= distance;
+  }
+  return uintBitsToFloat((bits.y & 0x80000000u) | magnitude | (lost ? 1u : 0u));
 }
 #endif
 

@@ -157,6 +157,7 @@ bool is_lengthy(const PointwiseStep& step) noexcept {
   using enum PointwiseFunction;
   const bool real = is_floating_point(step.dtype);
   if (step.function == modulo || step.function == PointwiseFunction::remainder) return real;
+  if (step.function == sine || step.function == cosine || step.function == tangent) return true;
   if (step.dtype != DType::float64) return is_small_float(step.dtype);
   switch (step.function) {
     case PointwiseFunction::power:

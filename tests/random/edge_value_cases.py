@@ -85,6 +85,46 @@ def casts():
                     [-x], [-expected], opset=19)
 
 
+# Angles as they are in their type, with sine and cosine.
+NEAR_ANGLES = {f32: [(8000, 0.9978430323623818, 0.06564512751032302), (8191.5, -0.9794975520550289, -0.20145606349327386),
+                     (22, -0.008851309290403876, -0.9999608263946371), (1.5707963705062866, 0.999999999999999, -4.371139000186241e-08)],
+               f64: [(1e5, 0.03574879797201651, -0.9993608074382124), (355, -3.014435335948845e-05, -0.999999999545659),
+                     (1048575.75, 0.08671697522837724, 0.9962329879135909), (22, -0.008851309290403876, -0.9999608263946371)]}
+FAR_ANGLES = {f32: [(8192, -0.9561731528431463, 0.2928018131467037), (9000, 0.615446655696971, -0.7881785419506256),
+                    (1e6, -0.34999350217129294, 0.9367521275331447), (-1e6, 0.34999350217129294, 0.9367521275331447),
+                    (1e8, 0.931639027109726, -0.3633850893556905), (1e10, -0.4875060250875107, 0.873119622676856),
+                    (-1.0000000200408773e20, -0.6565766778545903, 0.7542592830701055),
+                    (3.0000000054977558e38, 0.8749048877644344, -0.4842947835419069),
+                    (2.5736068084085175e29, 0.1452878584960634, 0.9893894269566599)],
+              f64: [(1048576, 0.3304931400217347, 0.943808393901312), (-1e6, 0.34999350217129294, 0.9367521275331447),
+                    (1647099.5, 0.1700049719114738, 0.9854432046167749), (3e6, -0.8784900581447479, 0.4777606280773224),
+                    (1e8, 0.931639027109726, -0.3633850893556905), (-1e10, 0.4875060250875107, 0.873119622676856),
+                    (1e20, -0.6452512852657808, 0.7639704044417283), (1e22, -0.8522008497671888, 0.523214785395139),
+                    (-1e300, 0.8178819121159085, -0.5753861119575491),
+                    (1.7976931348623157e308, 0.004961954789184062, -0.9999876894265599)]}
+# Next to odd numbers of quarter turns: the cosine and the tangent.
+QUARTER_TURNS = {f32: (7.729178919452902e28, -1.6147697982476211e-09, -619283318.9506139),
+                 f64: (5.319372648326541e255, -4.68716592425462e-19, -2.1334853857537075e18)}
+
+
+def angles():
+    for dtype, tolerance in ((f32, 1e-6), (f64, 1e-14)):
+        name = dtype.__name__
+        for place, rows in (("near", NEAR_ANGLES[dtype]), ("far", FAR_ANGLES[dtype])):
+            x, sines, cosines = np.asarray(rows, f64).T
+            yield case(f"Sin_{name}_{place}", "Sin", 7, [x.astype(dtype)], [sines.astype(dtype)], tolerance=tolerance)
+            yield case(f"Cos_{name}_{place}", "Cos", 7, [x.astype(dtype)], [cosines.astype(dtype)], tolerance=tolerance)
+            chosen = np.abs(cosines) > 1e-3
+            yield case(f"Tan_{name}_{place}", "Tan", 7, [x[chosen].astype(dtype)],
+                       [(sines[chosen] / cosines[chosen]).astype(dtype)], tolerance=10 * tolerance)
+        x, cosine, tangent = np.asarray(QUARTER_TURNS[dtype], dtype)
+        yield case(f"Cos_{name}_quarter_turn", "Cos", 7, [x], [cosine], tolerance=tolerance)
+        yield case(f"Tan_{name}_quarter_turn", "Tan", 7, [x], [tangent], tolerance=tolerance)
+        no_angles = np.asarray([inf, -inf, nan], dtype)
+        for op in ("Sin", "Cos", "Tan"):
+            yield case(f"{op}_{name}_of_no_angle", op, 7, [no_angles], [np.full(3, nan, dtype)])
+
+
 def cases(random, count):
-    for make in (halves, powers, casts):
+    for make in (halves, powers, casts, angles):
         yield from make()

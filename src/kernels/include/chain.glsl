@@ -49,9 +49,11 @@ float real_unary(uint function, float x) {
     case F_floor: return floor(x);
     case F_ceiling: return ceil(x);
     case F_round: return round_half_even(x);
+#ifndef INLINED
     case F_sine: return accurate_sine(x);
     case F_cosine: return accurate_cosine(x);
-    case F_tangent: return accurate_sine(x) / accurate_cosine(x);
+    case F_tangent: return accurate_tangent(x);
+#endif
     case F_arcsine: return accurate_arcsine(x);
     case F_arccosine: return accurate_arccosine(x);
     case F_arctangent: return accurate_arctangent(x);
@@ -189,7 +191,7 @@ double double_elementary(uint function, double x, double y) {
     case F_modulo: return double_modulo(x, y);
     case F_sine: return double_sine(x);
     case F_cosine: return double_cosine(x);
-    case F_tangent: return double_sine(x) / double_cosine(x);
+    case F_tangent: return double_tangent(x);
     case F_arcsine: return double_arcsine(x);
     case F_arccosine: return double_arccosine(x);
     case F_arctangent: return double_arctangent(x);

@@ -24,8 +24,53 @@ float with_sign_of(float magnitude, float x) {
 
 float round_half_even(float x) { return roundEven(x); }
 
-// x - n * pi/2 with pi/2 in three parts, so that little is lost up to about 10^4.
-float reduce_quarter_turns(float x, float n) {
+// The bits of 2/pi behind the point, after 64 zeros: as many as the exponents of the type reach.
+const uint TWO_OVER_PI[] = uint[](
+  0u, 0u,
+  0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u, 0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u
+#if LEVEL >= 3
+  ,
+  0xB7246E3Au, 0x424DD2E0u, 0x06492EEAu, 0x09D1921Cu, 0xFE1DEB1Cu, 0xB129A73Eu, 0xE88235F5u, 0x2EBB4484u,
+  0xE99C7026u, 0xB45F7E41u, 0x3991D639u, 0x835339F4u, 0x9C845F8Bu, 0xBDF9283Bu, 0x1FF897FFu, 0xDE05980Fu,
+  0xEF2F118Bu, 0x5A0A6D1Fu, 0x6D367ECFu, 0x27CB09B7u, 0x4F463F66u, 0x9E5FEA2Du, 0x7527BAC7u, 0xEBE5F17Bu,
+  0x3D0739F7u, 0x8A5292EAu, 0x6BFB5FB1u, 0x1F8D5D08u
+#endif
+);
+
+uint two_over_pi(uint first_bit) {
+  const uint word = first_bit >> 5, shift = first_bit & 31u;
+  return shift == 0u ? TWO_OVER_PI[word] : (TWO_OVER_PI[word] << shift) | (TWO_OVER_PI[word + 1u] >> (32u - shift));
+}
+
+// The product with 2/pi modulo 4 and to 62 bits behind the point: earlier bits of 2/pi make whole turns (Payne and
+// Hanek 1983).
+float reduce_far_angle(float x, out int quarter) {
+  const uint bits = floatBitsToUint(x), exponent = (bits >> 23) & 0xFFu;
+  quarter = 0;
+  if (exponent == 0xFFu) return NOT_A_NUMBER;
+  const uint significand = (bits << 8) | 0x80000000u, first = exponent - 96u;
+  uint high, low, lowest, carry, unused;
+  umulExtended(significand, two_over_pi(first + 64u), lowest, unused);
+  umulExtended(significand, two_over_pi(first + 32u), high, low);
+  low = uaddCarry(low, lowest, carry);
+  high += carry + significand * two_over_pi(first);
+  const uint nearest = (high + 0x20000000u) >> 30;
+  high -= nearest << 30;
+  const bool below = (high & 0x80000000u) != 0u, negative = x < 0.0;
+  if (below) {
+    low = ~low + 1u;
+    high = ~high + (low == 0u ? 1u : 0u);
+  }
+  quarter = negative ? -int(nearest) : int(nearest);
+  const float size = (float(high) * 4294967296.0 + float(low)) * 3.4061215800865545e-19;  // of 2^-62 * pi/2
+  return below != negative ? -size : size;
+}
+
+// What is left of the angle after the nearest number of quarter turns: up to 8192 with pi/2 in three parts.
+float reduce_angle(float x, out int quarter) {
+  if (!(abs(x) < 8192.0)) return reduce_far_angle(x, quarter);
+  const float n = roundEven(x * 0.636619772367581);
+  quarter = int(n);
   return ((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.54978995489188216e-8;
 }
 
@@ -38,13 +83,21 @@ float sine_of_quarter(float x, int quarter) {
 }
 
 float accurate_sine(float x) {
-  const float n = roundEven(x * 0.636619772367581);
-  return sine_of_quarter(reduce_quarter_turns(x, n), int(n));
+  int quarter;
+  const float angle = reduce_angle(x, quarter);
+  return sine_of_quarter(angle, quarter);
 }
 
 float accurate_cosine(float x) {
-  const float n = roundEven(x * 0.636619772367581);
-  return sine_of_quarter(reduce_quarter_turns(x, n), int(n) + 1);
+  int quarter;
+  const float angle = reduce_angle(x, quarter);
+  return sine_of_quarter(angle, quarter + 1);
+}
+
+float accurate_tangent(float x) {
+  int quarter;
+  const float angle = reduce_angle(x, quarter);
+  return sine_of_quarter(angle, quarter) / sine_of_quarter(angle, quarter + 1);
 }
 
 float accurate_arctangent(float x) {

@@ -104,8 +104,43 @@ double double_power(double x, double y) {
   return odd ? with_sign_of(magnitude, x) : magnitude;
 }
 
-// pi/2 in three parts, as in fdlibm, so that little is lost up to about 10^8.
-double reduce_quarter_turns(double x, double n) {
+// As float32's, with two words of the significand and to 126 bits behind the point.
+double reduce_far_angle(double x, out int quarter) {
+  const uvec2 bits = unpackDouble2x32(x);
+  const uint exponent = (bits.y >> 20) & 0x7FFu, first = exponent - 1024u;
+  quarter = 0;
+  if (exponent == 0x7FFu) return packDouble2x32(uvec2(0u, 0x7FF80000u));
+  const uint64_t upper = uint64_t((bits.y << 11) | (bits.x >> 21) | 0x80000000u), lower = uint64_t(bits.x << 11);
+  const uint64_t word = uint64_t(0xFFFFFFFFu);
+  // The last four words of six.
+  uint64_t high = uint64_t(0), low = uint64_t(0), carry = uint64_t(0), factor = uint64_t(0);
+  for (uint i = 0u; i < 6u; ++i) {
+    const uint64_t by_upper = upper * factor;
+    factor = uint64_t(two_over_pi(first + 160u - 32u * i));
+    const uint64_t by_lower = lower * factor;
+    carry += (by_upper & word) + (by_lower & word);
+    low = (low >> 32) | (high << 32);
+    high = (high >> 32) | (carry << 32);
+    carry = (carry >> 32) + (by_upper >> 32) + (by_lower >> 32);
+  }
+  const uint nearest = uint((high + (uint64_t(1) << 61)) >> 62);
+  high -= uint64_t(nearest) << 62;
+  const bool below = (high >> 63) != uint64_t(0), negative = x < 0.0LF;
+  if (below) {
+    low = ~low + uint64_t(1);
+    high = ~high + uint64_t(low == uint64_t(0) ? 1 : 0);
+  }
+  quarter = negative ? -int(nearest) : int(nearest);
+  // Of 2^-126 * pi/2.
+  const double size = (double(high) * 18446744073709551616.0LF + double(low)) * 1.8464622084398007e-38LF;
+  return below != negative ? -size : size;
+}
+
+// pi/2 in three parts, as in fdlibm, of which the first two are exact up to 2^20.
+double reduce_angle(double x, out int quarter) {
+  if (!(abs(x) < 1048576.0LF)) return reduce_far_angle(x, quarter);
+  const double n = round_half_even(x * 0.63661977236758134308LF);
+  quarter = int(n);
   return ((x - n * 1.57079632673412561417LF) - n * 6.07710050630396597660e-11LF) - n * 2.02226624879595063154e-21LF;
 }
 
@@ -119,13 +154,21 @@ double double_sine_of_quarter(double x, int quarter) {
 }
 
 double double_sine(double x) {
-  const double n = round_half_even(x * 0.63661977236758134308LF);
-  return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n));
+  int quarter;
+  const double angle = reduce_angle(x, quarter);
+  return double_sine_of_quarter(angle, quarter);
 }
 
 double double_cosine(double x) {
-  const double n = round_half_even(x * 0.63661977236758134308LF);
-  return double_sine_of_quarter(reduce_quarter_turns(x, n), int(n) + 1);
+  int quarter;
+  const double angle = reduce_angle(x, quarter);
+  return double_sine_of_quarter(angle, quarter + 1);
+}
+
+double double_tangent(double x) {
+  int quarter;
+  const double angle = reduce_angle(x, quarter);
+  return double_sine_of_quarter(angle, quarter) / double_sine_of_quarter(angle, quarter + 1);
 }
 
 const double HALF_PI = 1.57079632679489661923LF;

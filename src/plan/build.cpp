@@ -1,6 +1,7 @@
 #include "plan/build.h"
 
 #include <algorithm>
+#include <format>
 
 #include "base/failure.h"
 #include "base/packed.h"

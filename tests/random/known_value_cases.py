@@ -263,10 +263,51 @@ def refusals():
     yield graph("split_too_far", """(x) => (y) { s = Constant<value_ints = [1, 3]>() y = Split<axis = 1>(x, s) }""", [x], [x],
                 error="2 parts for 1 outputs")
     yield graph("branch_with_less", """(c, x) => (y, z) { y, z = If (c) <then_branch = t () => (n) { n = Neg(x) },
-        else_branch = e () => (m) { m = Abs(x) }> }""", [np.asarray(True), x], [x, x], error="has 1 outputs, but the node has 2")
+        else_branch = e () => (m) { m = Abs(x) }> }""", [np.asarray(True), x], [x, x], error="outputs of 'then_branch': 1, of the node: 2")
+    how = "one of split and num_outputs"
+    yield refused("split_unsaid", "Split", 18, [x], how, axis=1)
+    yield refused("split_said_twice", "Split", 18, [x, np.asarray([4], i64)], how, axis=1, num_outputs=1)
+    yield refused("scalar_axis", "Softmax", 13, [np.asarray(1, f32)], "of a scalar", axis=0)
+    yield refused("range_to_nowhere", "Range", 11, [f32(0), f32(np.nan), f32(1)], "has nan elements")
     yield refused("no_axis", "Concat", 13, [x], "attribute 'axis' is missing")
     yield refused("depth_mode", "DepthToSpace", 13, [np.ones((1, 4, 1, 1), f32)], "mode 'bogus'", blocksize=2, mode="bogus")
     yield refused("gelu_mode", "Gelu", 20, [x], "approximate 'bogus'", approximate="bogus")
+
+
+def few_integers():
+    """Few integers may be sizes, so they are followed as expressions; what is decided on them is data all the same."""
+    x, ends = np.asarray([0, 1, 0, -2], i64), np.asarray([-2 ** 63, 2 ** 63 - 1], i64)
+    for dtype in (np.int32, i64):
+        few, name = x.astype(dtype), dtype.__name__
+        yield case(f"few_{name}_as_bool", "Cast", 13, [few], [few != 0], to=TensorProto.BOOL)
+        yield case(f"few_{name}_not_zero", "NonZero", 13, [few], [np.asarray([[1, 3]])])
+    for number in (0, 3):
+        yield graph(f"branch_of_{number}", """(n) => (y) { c = Cast<to = 9>(n) y = If (c) <
+            then_branch = t () => (a) { a = Constant<value_float = 1.0>() },
+            else_branch = e () => (b) { b = Constant<value_float = 2.0>() }> }""", [np.asarray(number)], [f32(1 if number else 2)])
+    yield graph("no_rows", "(x) => (y) { s = Shape(x) y = Cast<to = 9>(s) }", [np.ones((0, 3), f32)], [np.asarray([False, True])])
+    yield case("few_absolute", "Abs", 13, [ends], [np.abs(ends)])
+    yield case("few_doubled", "Add", 13, [ends, ends], [ends + ends])
+
+
+def far_steps():
+    """Steps past every axis, and ranges as wide as their type."""
+    x, least, most = np.arange(5), -2 ** 63, 2 ** 63 - 1
+    for start, end, step in ((0, 5, most), (-1, least, least), (3, most, 2 ** 40), (4, least, -(2 ** 62))):
+        yield case(f"step_{start}_{step}", "Slice", 13, [x, *(np.asarray([n]) for n in (start, end, 0, step))],
+                   [x[start::-1][:1] if step < 0 else x[start:][:1]], (1, 2, 3, 4))
+    yield case("wide_range", "Range", 11, [np.asarray(n) for n in (least, most, 2 ** 62)],
+               [np.asarray([least, -2 ** 62, 0, 2 ** 62])], (0, 1, 2))
+    yield case("wide_range_down", "Range", 11, [np.asarray(n) for n in (most, least, least)], [np.asarray([most, -1])], (0, 1, 2))
+
+
+def centred():
+    """The axes of MeanVarianceNormalization in any order."""
+    x = np.random.default_rng(3).normal(size=(2, 3, 4, 5)).astype(f32)
+    for axes in ([3, 1], [-1, 1], [-1, -2], [0, 2, 3]):
+        mean, deviation = x.mean(tuple(axes), keepdims=True), x.std(tuple(axes), keepdims=True)
+        yield case(f"centred_{axes[0]}_{axes[1]}", "MeanVarianceNormalization", 13, [x], [(x - mean) / deviation], axes=axes,
+                   tolerance=1e-5)
 
 
 def far_regions():
@@ -280,5 +321,5 @@ def far_regions():
 
 def cases(random, count):
     for make in (broadcasting, thresholds, no_numbers, rows, places, quantities, products, statistics, graphs, recurrent,
-                 refusals, far_regions):
+                 refusals, far_regions, few_integers, far_steps, centred):
         yield from make()

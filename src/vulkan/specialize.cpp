@@ -32,6 +32,7 @@ enum Op : std::uint32_t {
   op_function = 54,
   op_function_end = 56,
   op_function_call = 57,
+  op_variable = 59,
   op_decorate = 71,
   op_phi = 245,
   op_loop_merge = 246,
@@ -44,7 +45,12 @@ enum Op : std::uint32_t {
   op_no_line = 317,
   op_module_processed = 330,
 };
-enum Decoration : std::uint32_t { relaxed_precision = 0, specialization_id = 1, no_contraction = 42 };
+enum Decoration : std::uint32_t {
+  relaxed_precision = 0,
+  specialization_id = 1,
+  non_writable = 24,
+  no_contraction = 42
+};
 
 // An operation of OpSpecConstantOp on 32 bits or on bool, 0 or 1; nothing for those that kernels do not use.
 std::optional<std::uint32_t> fold(std::uint32_t operation, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -329,10 +335,15 @@ std::vector<std::uint32_t> without_dead_branches(Words spirv, std::span<const st
   for (std::size_t at = 0; at < code.size(); at += code[at] >> 16U) {
     if (code[at] >> 16U > 2) there.insert(code[at + 2]);
   }
+  for (const Words words : global) {
+    if (opcode(words) == op_variable) there.insert(words[2]);
+  }
   std::vector<std::uint32_t> result(spirv.begin(), spirv.begin() + header_words);
   for (const Words words : global) {
+    // Constant tables are variables of functions, which are not written.
     const bool of_a_result =
-        opcode(words) == op_decorate && (words[2] == no_contraction || words[2] == relaxed_precision);
+        opcode(words) == op_decorate &&
+        (words[2] == no_contraction || words[2] == relaxed_precision || words[2] == non_writable);
     if (is_debugging(opcode(words)) || (of_a_result && !there.contains(words[1]))) continue;
     result.insert(result.end(), words.begin(), words.end());
   }

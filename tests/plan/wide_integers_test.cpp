@@ -1,6 +1,8 @@
 // 64-bit integers on a device without them: the same results to the bit. ctest takes them from the device.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -17,10 +19,12 @@ namespace {
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min(),
                        highest = std::numeric_limits<std::int64_t>::max();
 
-class WideIntegers : public ::testing::TestWithParam<DType> {
+class WithoutWideIntegers : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { setenv("LAPILLI_TEST_LIMITS", "no_int64", 1); }
 };
+
+class WideIntegers : public WithoutWideIntegers, public ::testing::WithParamInterface<DType> {};
 
 // The edges of 32 and 64 bits, all of them with each other, and numbers of every size.
 Tensor hard_integers(DType dtype, unsigned seed) {
@@ -97,6 +101,21 @@ TEST_P(WideIntegers, ReduceAsTheHostDoes) {
   for (const ReductionFunction function : {ReductionFunction::sum, ReductionFunction::maximum}) {
     expect_same(std::make_shared<Reduction>(function, Preparation::none, std::vector{0}), {numbers}, "reduction");
   }
+}
+
+// Angles far from 0 are reduced with products of 64 bits. Values of the C library.
+TEST_F(WithoutWideIntegers, AnglesOfFloat64AreReduced) {
+  Tensor angles = Tensor::allocate(DType::float64, {4});
+  std::ranges::copy(std::array{1e8, -1e10, 1e22, -1e300}, angles.mutable_elements<double>().begin());
+  Tensor sines = Tensor::allocate(DType::float64, {4});
+  std::ranges::copy(std::array{0.931639027109726, 0.4875060250875107, -0.8522008497671888, 0.8178819121159085},
+                    sines.mutable_elements<double>().begin());
+  const OperatorPointer sine = make_pointwise(PointwiseFunction::sine, DType::float64, 1);
+  ASSERT_FALSE(test_device().traits().int64);
+  const Difference difference = compare(run_node({sine, {angles}, {}, Precision::float32})[0], sines);
+  EXPECT_EQ(difference.mismatch, "");
+  EXPECT_LT(difference.relative_error, 1e-15);
+  EXPECT_EQ(test_device().validation_messages(), std::vector<std::string>{});
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, WideIntegers, ::testing::Values(DType::int64, DType::uint64),

@@ -53,7 +53,8 @@ TEST(OnnxValidate, InitializersMayBeDefaultsOfInputs) {
     return error_of({node("Relu", {"x"}, {"y"})}, {"y"}, {raw_tensor("x", type, shape, bytes)});
   };
   EXPECT_EQ(error(proto::float32, {2}, "12345678"), "");
-  expect_parts(error(proto::float32, {1}, "1234"), {"initializer 'x' is float32[1], which its declaration as an input"});
+  expect_parts(error(proto::float32, {1}, "1234"),
+               {"initializer 'x' is float32[1], which its declaration as an input"});
   expect_parts(error(proto::int32, {2}, "12345678"), {"initializer 'x' is int32[2]"});
 }
 

@@ -10,7 +10,6 @@ layout(constant_id = 5) const uint OUTPUT_DTYPE = 1;
 layout(constant_id = 6) const uint INDEX_DTYPE = 7;
 layout(constant_id = 7) const uint EPILOGUE_INPUTS = 0;
 layout(constant_id = 8) const uint EPILOGUE_DTYPES = 0;  // one byte each
-
 layout(constant_id = 9) const uint WINDOWED = 0;  // 1: of the places along the only chosen axis, some are bound
 
 #define CHAIN_ID 10

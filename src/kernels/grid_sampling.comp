@@ -73,7 +73,7 @@ Axis load_axis(uint axis, uint grid) {
     result.at = ALIGN_CORNERS != 0u ? (value + 1.0) * 0.5 * result.last : ((value + 1.0) * extent - 1.0) * 0.5;
   }
   if (TAPS == 1u) result.at = round_half_even(result.at);
-  // Further out, all elements around are the edge; REAL32 would lose the fraction there.
+  // Further out, all elements around are the edge; float32 would lose the fraction there.
   if (PADDING == BORDER) result.at = clamp(result.at, -3.0, result.last + 3.0);
   if (PADDING == REFLECTION) result.at = reflected(result.at, result.low, result.high);
   return result;

@@ -60,8 +60,8 @@ std::vector<Fact> Sort::infer(std::span<const Fact> inputs, Assumptions& assumpt
   if (!has_order(fact.dtype)) fail(ErrorCode::invalid_model, "an order of {}", fact.to_string());
   const Dim& length = fact.shape[static_cast<std::size_t>(axis_)];
   if (assumptions.less(length, count_) || assumptions.less(count_, 0)) {
-    fail(ErrorCode::invalid_model, "{} elements of {} along axis {} are wanted, which has fewer", count_.to_string(),
-         fact.to_string(), axis_);
+    fail(ErrorCode::invalid_model, "{} elements of {} along axis {} are wanted, and there are {}", count_.to_string(),
+         fact.to_string(), axis_, length.to_string());
   }
   Shape shape{count_};
   if (key_ == SortKey::element) {
